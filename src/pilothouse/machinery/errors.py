@@ -77,7 +77,9 @@ def _details(group: str, kind: str, name: str = "") -> dict[str, Any]:
 
 
 def not_found(group: str, resource: str, name: str) -> APIError:
-    return APIError(404, "NotFound", f'{qualified(group, resource)} "{name}" not found', _details(group, resource, name))
+    return APIError(
+        404, "NotFound", f'{qualified(group, resource)} "{name}" not found', _details(group, resource, name)
+    )
 
 
 def path_not_found() -> APIError:
@@ -89,19 +91,21 @@ def method_not_allowed() -> APIError:
 
 
 def verb_not_supported(group: str, resource: str, verb: str) -> APIError:
-    message = f"{verb} is not supported on resources of kind \"{qualified(group, resource)}\""
+    message = f'{verb} is not supported on resources of kind "{qualified(group, resource)}"'
     return APIError(405, "MethodNotAllowed", message, _details(group, resource))
 
 
 def already_exists(group: str, resource: str, name: str) -> APIError:
-    return APIError(409, "AlreadyExists", f'{qualified(group, resource)} "{name}" already exists', _details(group, resource, name))
+    return APIError(
+        409, "AlreadyExists", f'{qualified(group, resource)} "{name}" already exists', _details(group, resource, name)
+    )
 
 
 def generate_name_conflict(group: str, resource: str, name: str) -> APIError:
-    message = (
-        f'{qualified(group, resource)} "{name}" already exists, the server was not able to generate a unique name for the object'
+    message = f'{qualified(group, resource)} "{name}" already exists, the server was not able to generate a unique name for the object'
+    return APIError(
+        409, "AlreadyExists", message, {**_details(group, resource, name), "retryAfterSeconds": 1}, retry_after=1
     )
-    return APIError(409, "AlreadyExists", message, {**_details(group, resource, name), "retryAfterSeconds": 1}, retry_after=1)
 
 
 def conflict(group: str, resource: str, name: str, why: str) -> APIError:
@@ -110,11 +114,20 @@ def conflict(group: str, resource: str, name: str, why: str) -> APIError:
 
 
 def modified(group: str, resource: str, name: str) -> APIError:
-    return conflict(group, resource, name, "the object has been modified; please apply your changes to the latest version and try again")
+    return conflict(
+        group,
+        resource,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+    )
 
 
 def forbidden(group: str, resource: str, name: str, why: str) -> APIError:
-    shown = f'{qualified(group, resource)} "{name}" is forbidden: {why}' if name else f"{qualified(group, resource)} is forbidden: {why}"
+    shown = (
+        f'{qualified(group, resource)} "{name}" is forbidden: {why}'
+        if name
+        else f"{qualified(group, resource)} is forbidden: {why}"
+    )
     return APIError(403, "Forbidden", shown, _details(group, resource, name))
 
 
@@ -169,7 +182,9 @@ def too_many_requests(seconds: int = 1) -> APIError:
 
 
 def timeout(message: str, seconds: int = 0) -> APIError:
-    return APIError(504, "Timeout", f"Timeout: {message}", {"retryAfterSeconds": seconds} if seconds else {}, retry_after=seconds)
+    return APIError(
+        504, "Timeout", f"Timeout: {message}", {"retryAfterSeconds": seconds} if seconds else {}, retry_after=seconds
+    )
 
 
 def unavailable(message: str) -> APIError:
