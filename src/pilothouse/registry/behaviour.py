@@ -1,0 +1,64 @@
+"""What a kind's own file may say about it; everything left out follows the table of facts and the generic store.
+
+The generic store asks these functions at fixed points of a write (docs/architecture.md, "A write, step by step"):
+defaults on decode, prepare before admission, validate after it. All work on the hub version's JSON form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pilothouse.machinery.errors import Cause
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a decision may know of the request beside the objects. `allow_privileged` and the like are server settings."""
+
+    namespace: str
+    name: str
+    subresource: str
+    user: str
+    groups: tuple[str, ...]
+    now: datetime
+    dry_run: bool
+    allow_privileged: bool = True
+
+
+Defaults = Callable[[Object], None]  # in place
+Prepare = Callable[[Object, "Object | None", Context], None]  # (new, old or None on create), in place
+Validate = Callable[[Object, "Object | None", Context], Sequence[Cause]]  # (new, old or None on create)
+Warn = Callable[[Object, "Object | None"], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A subresource that writes a part of the object (status, ephemeralcontainers, resize, approval, ...).
+
+    `prepare` must put back all that this subresource does not write (the generic store already keeps metadata as the table of facts says).
+    """
+
+    prepare: Prepare | None = None
+    validate: Validate | None = None
+    warn: Warn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """`prepare` resets what a client may not set (status on create, dropped fields of closed gates), after the generic metadata rules.
+
+    `validate` runs after the generic check of metadata. `generation` says whether an update raises the generation; None leaves it to the
+    table of facts (spec changed). `default_grace` and `orphan_by_default` are for deletes; `grace` computes a pod's.
+    """
+
+    defaults: Defaults | None = None
+    prepare: Prepare | None = None
+    validate: Validate | None = None
+    warn: Warn | None = None
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    generation: Callable[[Object, Object], bool] | None = None
