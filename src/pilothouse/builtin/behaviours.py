@@ -1,0 +1,39 @@
+"""Where each built-in kind's own behaviour is written: a table of module names, imported at the first use of the kind.
+
+A server that never sees a StatefulSet never imports its rules. A new kind is one line here and one file.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Final
+
+from pilothouse.registry.behaviour import Behaviour
+
+# group -> resource -> module under pilothouse.builtin; each has `behaviour`, a Behaviour.
+_MODULES: Final[dict[str, dict[str, str]]] = {
+    "": {},
+    "apps": {},
+    "autoscaling": {},
+    "batch": {},
+    "coordination.k8s.io": {},
+    "policy": {},
+}
+
+
+@cache
+def behaviour(group: str, resource: str) -> Behaviour | None:
+    """What a kind's own file says; None where nothing is special. The group is "" for core."""
+    module = _MODULES.get(group, {}).get(resource)
+    if module is None:
+        return None
+    found = importlib.import_module(f"pilothouse.builtin.{module}").behaviour
+    if not isinstance(found, Behaviour):
+        raise TypeError(f"pilothouse.builtin.{module} has no Behaviour")
+    return found
+
+
+def kinds() -> list[tuple[str, str]]:
+    """All (group, resource) that have behaviour of their own."""
+    return [(group, resource) for group, resources in _MODULES.items() for resource in resources]

@@ -1,0 +1,177 @@
+"""Combinators: how a kind's rules are written down, and compiled to closures while its module is imported.
+
+    validate = rules(
+        at("spec.replicas", not_negative),
+        at("spec.selector", required, label_selector, immutable),
+        at("spec.ports", each(port), unique("name")),
+    )
+
+Rules run in the order written, which is the order of the causes. A rule sees only values that are there; one marked
+`sees_absent` (required, immutable, ...) is also run with None where nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.rules.field import Field, Rule
+
+Validate = Callable[[dict[str, Any], "dict[str, Any] | None", Any], Sequence[Cause]]
+Condition = Callable[[Any, Field], bool]
+
+_ABSENT: Final = "sees_absent"
+_NOTHING: Final[tuple[Cause, ...]] = ()
+
+
+def sees_absent(rule: Rule) -> Rule:
+    """Mark a rule that has something to say where there is no value (it gets None)."""
+    setattr(rule, _ABSENT, True)
+    return rule
+
+
+def _heeds_absence(rule: Rule) -> bool:
+    return bool(getattr(rule, _ABSENT, False))
+
+
+def rules(*parts: Rule) -> Validate:
+    """The `validate` of a Behaviour or a Part: `(new, old or None on create, context) -> causes`."""
+
+    def validate(new: dict[str, Any], old: dict[str, Any] | None, context: Any) -> Sequence[Cause]:
+        field = Field(new, old, context)
+        for part in parts:
+            part(new, field)
+        return field.causes() if field.found else _NOTHING
+
+    return validate
+
+
+def together(*parts: Rule) -> Rule:
+    """Several rules as one; stops where one of them says so."""
+
+    def run(value: Any, field: Field) -> bool | None:
+        for part in parts:
+            if part(value, field):
+                return True
+        return None
+
+    return sees_absent(run) if any(_heeds_absence(part) for part in parts) else run
+
+
+def dig(value: Any, steps: Sequence[str]) -> Any:
+    """The value at the end of the steps; None where a step is missing."""
+    for step in steps:
+        if value is None:
+            return None
+        value = value.get(step)
+    return value
+
+
+def at(path: str, *parts: Rule) -> Rule:
+    """Rules for the value at a path of struct fields, such as `spec.strategy.type`."""
+    steps = tuple(path.split("."))
+    heedful = tuple(part for part in parts if _heeds_absence(part))
+    last = steps[-1]
+    parents = steps[:-1]
+
+    def run(value: Any, field: Field) -> None:
+        inner = value
+        for step in parents:
+            if inner is None:
+                break
+            inner = inner.get(step)
+        if inner is not None:
+            inner = inner.get(last)
+        todo = parts if inner is not None else heedful
+        if not todo:
+            return
+        found = field.found
+        before = len(found)
+        if field.updating:
+            outer = field.old
+            field.old = dig(outer, steps)
+            for part in todo:
+                if part(inner, field):
+                    break
+            field.old = outer
+        else:
+            for part in todo:
+                if part(inner, field):
+                    break
+        if len(found) > before:
+            field.prefix(before, path)
+
+    return sees_absent(run)
+
+
+def each(*parts: Rule, key: str = "") -> Rule:
+    """Rules for every item of a list. With `key`, items see the old item that has the same value of that field."""
+    rule = parts[0] if len(parts) == 1 else together(*parts)
+
+    def run(items: Any, field: Field) -> None:
+        if key and field.updating:
+            _each_paired(items, field, rule, key)
+        else:
+            field.each("", rule, items)
+
+    return run
+
+
+def _each_paired(items: Sequence[Any], field: Field, rule: Rule, key: str) -> None:
+    outer = field.old
+    paired = {item.get(key): item for item in outer or ()}
+    for index, item in enumerate(items):
+        before = len(field.found)
+        field.old = paired.get(item.get(key))
+        rule(item, field)
+        if len(field.found) > before:
+            field.prefix(before, f"[{index}]")
+    field.old = outer
+
+
+def each_value(*parts: Rule) -> Rule:
+    """Rules for every value of a map, told as `[key]`."""
+    rule = parts[0] if len(parts) == 1 else together(*parts)
+
+    def run(values: Any, field: Field) -> None:
+        field.each_value("", rule, values)
+
+    return run
+
+
+def each_key(check: Callable[[str], Sequence[str]], show: str = "") -> Rule:
+    """A vocabulary check of every key of a map, told at the map itself, or at `[key]` with show="[]"."""
+
+    def run(values: Any, field: Field) -> None:
+        for name in sorted(values):
+            whys = check(name)
+            if whys:
+                field.all_invalid(f"[{name}]" if show else "", name, whys)
+
+    return run
+
+
+def when(condition: Condition, *parts: Rule) -> Rule:
+    """Rules that hold only where the condition does: `when(is_set("paused"), ...)`."""
+    rule = parts[0] if len(parts) == 1 else together(*parts)
+
+    def run(value: Any, field: Field) -> bool | None:
+        return rule(value, field) if condition(value, field) else None
+
+    return sees_absent(run) if _heeds_absence(rule) else run
+
+
+def on_create(*parts: Rule) -> Rule:
+    """Rules that new objects alone must keep."""
+    return when(lambda _, field: not field.updating, *parts)
+
+
+def on_update(*parts: Rule) -> Rule:
+    """Rules for a change: they look at `field.old`."""
+    return when(lambda _, field: field.updating, *parts)
+
+
+def if_changed(*parts: Rule) -> Rule:
+    """Ratcheting: a value that is as it was is not judged again."""
+    return when(lambda value, field: not field.updating or value != field.old, *parts)

@@ -1,0 +1,193 @@
+"""Where a rule reports what is wrong: the causes of a 422, in the words of the original.
+
+A `Field` stands for one validation of one object. Rules write paths relative to the value they were given; the
+caller puts its own step in front, and only if something was found. So a valid object pays for no path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery.errors import Cause
+
+Rule = Callable[[Any, "Field"], "bool | None"]
+"""`(value, field)`: adds what is wrong to the field. True: the place needs no more rules."""
+
+_HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_ESCAPES: Final = {
+    '"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
+}  # fmt: skip
+
+
+def quoted(text: str) -> str:
+    """A string as the original quotes it: `a"b` as `"a\\"b"`, what cannot be printed as an escape."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    shown = []
+    for char in text:
+        if char in _ESCAPES:
+            shown.append(_ESCAPES[char])
+        elif char.isprintable():
+            shown.append(char)
+        else:
+            code = ord(char)
+            shown.append(f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+    return f'"{"".join(shown)}"'
+
+
+def as_json(value: Any) -> str:
+    """Compact JSON with `<`, `>` and `&` escaped, as the original's encoder writes it. Keys keep their order."""
+    text = orjson.dumps(value).decode()
+    for char, escape in _HTML.items():
+        if char in text:
+            text = text.replace(char, escape)
+    return text
+
+
+def shown(value: Any) -> str:
+    """A value as causes show it: strings quoted, numbers and booleans bare, the rest as JSON (None: `null`)."""
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    return as_json(value)
+
+
+def sorted_map(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A map (labels, a node selector) in the order in which the original shows it."""
+    return None if value is None else dict(sorted(value.items()))
+
+
+def join(prefix: str, path: str) -> str:
+    """`spec` and `replicas` to `spec.replicas`, `spec.ports` and `[0].port` to `spec.ports[0].port`.
+
+    A path that starts with `/` is meant from the root (the original has such odd ones) and stays as it is.
+    """
+    if not path:
+        return prefix
+    if path[0] == "[":
+        return prefix + path
+    if path[0] == "/" or not prefix:
+        return path
+    return f"{prefix}.{path}"
+
+
+class Field:
+    """What rules see beside the value, and where they put what they find.
+
+    `root`: the whole new object. `root_old`: the whole old one, None on create. `updating`: there is an old one.
+    `old`: the old value at the same place as the value at hand; None where there was none, on create, and inside lists
+    whose items are not paired. `context`: what the request says (registry.behaviour.Context).
+    """
+
+    __slots__ = ("context", "found", "old", "root", "root_old", "updating")
+
+    def __init__(self, root: Any = None, root_old: Any = None, context: Any = None) -> None:
+        self.root = root
+        self.root_old = root_old
+        self.context = context
+        self.old = root_old
+        self.updating = root_old is not None
+        self.found: list[list[str]] = []  # [path, reason, message]
+
+    # -- what can be wrong
+
+    def add(self, path: str, reason: str, message: str) -> None:
+        self.found.append([path, reason, message])
+
+    def required(self, path: str = "", why: str = "") -> None:
+        self.found.append([path, "FieldValueRequired", f"Required value: {why}" if why else "Required value"])
+
+    def invalid(self, path: str, value: Any, why: str) -> None:
+        self.found.append([path, "FieldValueInvalid", f"Invalid value: {shown(value)}: {why}"])
+
+    def type_invalid(self, path: str, value: Any, why: str) -> None:
+        self.found.append([path, "FieldValueTypeInvalid", f"Invalid value: {shown(value)}: {why}"])
+
+    def not_supported(self, path: str, value: Any, supported: Iterable[str]) -> None:
+        listed = ", ".join(quoted(one) for one in supported)
+        message = f"Unsupported value: {shown(value)}" + (f": supported values: {listed}" if listed else "")
+        self.found.append([path, "FieldValueNotSupported", message])
+
+    def forbidden(self, path: str, why: str = "") -> None:
+        self.found.append([path, "FieldValueForbidden", f"Forbidden: {why}" if why else "Forbidden"])
+
+    def duplicate(self, path: str, value: Any) -> None:
+        self.found.append([path, "FieldValueDuplicate", f"Duplicate value: {shown(value)}"])
+
+    def not_found(self, path: str, value: Any) -> None:
+        self.found.append([path, "FieldValueNotFound", f"Not found: {shown(value)}"])
+
+    def too_long(self, path: str, limit: int) -> None:
+        """`limit` in bytes."""
+        noun = "byte" if limit == 1 else "bytes"
+        self.found.append([path, "FieldValueTooLong", f"Too long: may not be more than {limit} {noun}"])
+
+    def too_many(self, path: str, count: int, limit: int) -> None:
+        noun = "item" if limit == 1 else "items"
+        self.found.append([path, "FieldValueTooMany", f"Too many: {count}: must have at most {limit} {noun}"])
+
+    def internal(self, path: str, why: str) -> None:
+        self.found.append([path, "InternalError", f"Internal error: {why}"])
+
+    # -- how rules call rules
+
+    def within(self, step: str, rule: Rule, value: Any) -> None:
+        """Run a rule on a part of the value; what it finds is told from here. `old` is None meanwhile."""
+        before = len(self.found)
+        outer = self.old
+        self.old = None
+        rule(value, self)
+        self.old = outer
+        if len(self.found) > before:
+            self.prefix(before, step)
+
+    def each(self, step: str, rule: Rule, items: Sequence[Any] | None) -> None:
+        """Run a rule on every item of a list."""
+        if not items:
+            return
+        found = self.found
+        before = len(found)
+        outer = self.old
+        self.old = None
+        for index, item in enumerate(items):
+            rule(item, self)
+            if len(found) > before:
+                self.prefix(before, f"{step}[{index}]")
+                before = len(found)
+        self.old = outer
+
+    def each_value(self, step: str, rule: Rule, values: Mapping[str, Any] | None) -> None:
+        """Run a rule on every value of a map, in the order of its keys."""
+        if not values:
+            return
+        found = self.found
+        before = len(found)
+        outer = self.old
+        self.old = None
+        for key in values if len(values) == 1 else sorted(values):
+            rule(values[key], self)
+            if len(found) > before:
+                self.prefix(before, f"{step}[{key}]")
+                before = len(found)
+        self.old = outer
+
+    def prefix(self, since: int, step: str) -> None:
+        """Put a step before the paths of what was found since there were `since` causes."""
+        for one in self.found[since:]:
+            one[0] = join(step, one[0])
+
+    def all_invalid(self, path: str, value: Any, whys: Iterable[str]) -> None:
+        """One cause for each message of a vocabulary function."""
+        for why in whys:
+            self.invalid(path, value, why)
+
+    def causes(self) -> list[Cause]:
+        return [Cause(reason, message, path.removeprefix("/")) for path, reason, message in self.found]

@@ -1,0 +1,178 @@
+"""The validation kit: what causes look like, where they point, and when rules run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.rules import (
+    Field,
+    Rule,
+    at,
+    between,
+    each,
+    each_value,
+    exactly_one,
+    if_changed,
+    immutable,
+    longest,
+    not_negative,
+    on_update,
+    one_of,
+    required,
+    rules,
+    sees_absent,
+    shown,
+    unique,
+    when,
+)
+
+
+def found(rule: Rule, new: Any, old: Any = None) -> list[tuple[str, str]]:
+    return [(cause.field, cause.message) for cause in rules(rule)(new, old, None)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "null"),
+        ("a", '"a"'),
+        ('say "hi"\n', '"say \\"hi\\"\\n"'),
+        ("é", '"é"'),
+        ("\x01", '"\\x01"'),
+        ("\u200b", '"\\u200b"'),
+        (True, "true"),
+        (-3, "-3"),
+        ({"a": "<b>", "n": [1]}, '{"a":"\\u003cb\\u003e","n":[1]}'),
+        ([], "[]"),
+    ],
+)
+def test_values_are_shown_as_the_original_shows_them(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_every_kind_of_cause_has_its_word_and_text() -> None:
+    field = Field()
+    field.required("a")
+    field.required("a", "really")
+    field.invalid("a", "x", "is bad")
+    field.type_invalid("a", 3, "is odd")
+    field.not_supported("a", "x", ["A", "B"])
+    field.forbidden("a", "no")
+    field.duplicate("a", "x")
+    field.not_found("a", "x")
+    field.too_long("a", 63)
+    field.too_long("a", 1)
+    field.too_many("a", 3, 1)
+    field.internal("a", "lost")
+    assert field.causes() == [
+        Cause("FieldValueRequired", "Required value", "a"),
+        Cause("FieldValueRequired", "Required value: really", "a"),
+        Cause("FieldValueInvalid", 'Invalid value: "x": is bad', "a"),
+        Cause("FieldValueTypeInvalid", "Invalid value: 3: is odd", "a"),
+        Cause("FieldValueNotSupported", 'Unsupported value: "x": supported values: "A", "B"', "a"),
+        Cause("FieldValueForbidden", "Forbidden: no", "a"),
+        Cause("FieldValueDuplicate", 'Duplicate value: "x"', "a"),
+        Cause("FieldValueNotFound", 'Not found: "x"', "a"),
+        Cause("FieldValueTooLong", "Too long: may not be more than 63 bytes", "a"),
+        Cause("FieldValueTooLong", "Too long: may not be more than 1 byte", "a"),
+        Cause("FieldValueTooMany", "Too many: 3: must have at most 1 item", "a"),
+        Cause("InternalError", "Internal error: lost", "a"),
+    ]
+
+
+def test_paths_are_built_from_the_inside_out() -> None:
+    port = at("port", between(1, 10))
+    rule = at("spec", at("ports", each(port)), at("limits", each_value(not_negative)))
+    assert found(rule, {"spec": {"ports": [{"port": 1}, {"port": 11}], "limits": {"b": -1, "a": -2}}}) == [
+        ("spec.ports[1].port", "Invalid value: 11: must be between 1 and 10, inclusive"),
+        ("spec.limits[a]", "Invalid value: -2: must be greater than or equal to 0"),
+        ("spec.limits[b]", "Invalid value: -1: must be greater than or equal to 0"),
+    ]
+
+
+def test_a_path_from_the_root_stays() -> None:
+    def odd(_: Any, field: Field) -> None:
+        field.forbidden("/metadata.taints[0]", "no")
+
+    assert found(at("spec.taints", odd), {"spec": {"taints": [1]}}) == [("metadata.taints[0]", "Forbidden: no")]
+
+
+def test_absent_values_meet_only_rules_that_see_absence() -> None:
+    assert found(at("spec.n", not_negative), {"spec": {}}) == []
+    assert found(at("spec.n", not_negative), {}) == []
+    assert found(at("spec.name", required, one_of("x")), {"spec": {}}) == [("spec.name", "Required value")]
+    assert found(at("spec.name", required, one_of("x")), {"spec": {"name": ""}}) == [("spec.name", "Required value")]
+    assert found(at("spec", at("name", required)), {}) == [("spec.name", "Required value")]
+
+
+def test_a_rule_that_says_so_ends_its_place_only() -> None:
+    rule = at("a", required, not_negative)
+    assert found(at("spec", rule, at("b", required)), {"spec": {}}) == [
+        ("spec.a", "Required value"),
+        ("spec.b", "Required value"),
+    ]
+
+
+def test_immutable_compares_with_the_old_value_at_the_same_place() -> None:
+    rule = at("spec", at("selector", immutable))
+    assert found(rule, {"spec": {"selector": {"a": "b"}}}) == []
+    assert found(rule, {"spec": {"selector": {"a": "b"}}}, {"spec": {"selector": {"a": "b"}}}) == []
+    assert found(rule, {"spec": {"selector": {"a": "c"}}}, {"spec": {"selector": {"a": "b"}}}) == [
+        ("spec.selector", 'Invalid value: {"a":"c"}: field is immutable')
+    ]
+    assert found(rule, {"spec": {}}, {"spec": {"selector": {"a": "b"}}}) == [
+        ("spec.selector", "Invalid value: null: field is immutable")
+    ]
+
+
+def test_paired_items_see_their_old_item_and_others_none() -> None:
+    seen: list[Any] = []
+
+    def look(_: Any, field: Field) -> None:
+        seen.append(field.old)
+
+    new = {"l": [{"name": "b"}, {"name": "c"}]}
+    old = {"l": [{"name": "a"}, {"name": "b", "x": 1}]}
+    assert found(at("l", each(look, key="name")), new, old) == []
+    assert found(at("l", each(look)), new, old) == []
+    assert seen == [{"name": "b", "x": 1}, None, None, None]
+
+
+def test_ratcheting_and_update_rules_look_only_where_told() -> None:
+    assert found(at("n", if_changed(not_negative)), {"n": -1}, {"n": -1}) == []
+    assert found(at("n", if_changed(not_negative)), {"n": -1}, {"n": 2}) != []
+    assert found(at("n", if_changed(not_negative)), {"n": -1}) != []
+    assert found(at("n", on_update(not_negative)), {"n": -1}) == []
+
+
+def test_conditions_unions_and_duplicates() -> None:
+    union = exactly_one(["a", "b", "c"], "must specify one", "may not specify more than 1")
+    assert found(at("s", union), {"s": {}}) == [("s", "Required value: must specify one")]
+    assert found(at("s", union), {"s": {"a": {}, "b": {}, "c": {}}}) == [
+        ("s.b", "Forbidden: may not specify more than 1"),
+        ("s.c", "Forbidden: may not specify more than 1"),
+    ]
+    assert found(at("l", unique("name")), {"l": [{"name": "a"}, {"name": "b"}, {"name": "a"}]}) == [
+        ("l[2].name", 'Duplicate value: "a"')
+    ]
+    assert found(at("l", unique()), {"l": ["a", "a"]}) == [("l[1]", 'Duplicate value: "a"')]
+    assert found(at("l", unique("a", "b")), {"l": [{"a": "x", "b": 1}, {"a": "x", "b": 1}]}) == [
+        ("l[1]", 'Duplicate value: {"a":"x","b":1}')
+    ]
+    big = when(lambda value, _: value > 3, between(0, 2))
+    assert found(at("n", big), {"n": 3}) == []
+    assert found(at("n", big), {"n": 4}) != []
+    assert found(at("t", longest(3)), {"t": "éé"}) == [("t", "Too long: may not be more than 3 bytes")]
+
+
+def test_own_rules_may_see_absence_and_the_whole_object() -> None:
+    @sees_absent
+    def needs_other(value: Any, field: Field) -> None:
+        if value is None and field.root.get("other"):
+            field.required("", "with other")
+
+    assert found(at("x", needs_other), {"other": 1}) == [("x", "Required value: with other")]
+    assert found(at("x", needs_other), {}) == []
