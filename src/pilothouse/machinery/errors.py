@@ -39,6 +39,7 @@ class APIError(Exception):
         details: dict[str, Any] | None = None,
         *,
         retry_after: int = 0,
+        metadata: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -46,10 +47,11 @@ class APIError(Exception):
         self.message = message
         self.details = details
         self.retry_after = retry_after
+        self.metadata = metadata or {}  # of the Status: {"continue": token} of an expired list
 
     def status(self) -> dict[str, Any]:
         """The Status object, fields in the order of the original."""
-        shown: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+        shown: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": self.metadata, "status": "Failure"}
         if self.message:
             shown["message"] = self.message
         if self.reason:

@@ -1,0 +1,1 @@
+"""The plug-ins between a decoded object and the store."""

@@ -1,0 +1,1 @@
+"""The outermost server: APIServices, local or proxied."""

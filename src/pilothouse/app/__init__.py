@@ -1,0 +1,1 @@
+"""The commands, their settings, key material, and the server they start."""

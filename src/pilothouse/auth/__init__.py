@@ -1,0 +1,1 @@
+"""Who asks and whether they may: pure decisions, no HTTP."""

@@ -1,0 +1,1 @@
+"""Discovery: what the server serves, told in the original's documents."""

@@ -1,0 +1,126 @@
+"""Which form an answer takes and which a body has, from Accept, Content-Type, ?pretty and the User-Agent.
+
+The rules are the original's: types in Accept are compared with regard to case, `application/*` is refused, a clause
+that asks for a Table or for metadata only needs the group and version of meta.k8s.io.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from pilothouse.machinery.errors import APIError, not_acceptable, unsupported_media_type
+from pilothouse.serving.http import Request
+
+JSON: Final = "application/json"
+YAML: Final = "application/yaml"
+PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+CBOR: Final = "application/cbor"
+OFFERED: Final = (JSON, YAML, PROTOBUF)
+_META_FORMS: Final = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
+_PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
+
+
+class Form(NamedTuple):
+    """How an answer shall look. `form` is "" for the object itself, else Table, PartialObjectMetadata or its list."""
+
+    media_type: str
+    form: str = ""
+    form_version: str = ""
+    pretty: bool = False
+    stream: bool = False
+
+
+class Clause(NamedTuple):
+    type: str
+    parameters: dict[str, str]
+
+
+DEFAULT_FORM: Final = Form(JSON)
+
+
+@lru_cache(maxsize=512)
+def parse_accept(header: str) -> tuple[Clause, ...]:
+    """The clauses of an Accept header, best first: `q` decides, then the order."""
+    found: list[tuple[float, int, Clause]] = []
+    for index, part in enumerate(header.split(",")):
+        pieces = part.split(";")
+        parameters: dict[str, str] = {}
+        quality = 1.0
+        for piece in pieces[1:]:
+            name, _, value = piece.partition("=")
+            name, value = name.strip().lower(), value.strip().strip('"')
+            if name == "q":
+                try:
+                    quality = float(value) or 1.0  # "never" is not understood
+                except ValueError:
+                    quality = 1.0
+            else:
+                parameters[name] = value
+        found.append((-quality, index, Clause(pieces[0].strip(), parameters)))
+    return tuple(clause for _, _, clause in sorted(found, key=lambda entry: entry[:2]))
+
+
+def negotiate(request: Request, *, offered: tuple[str, ...] = OFFERED, forms: frozenset[str] = frozenset()) -> Form:
+    """The form of the answer. `forms`: which of Table, PartialObjectMetadata(List) may be asked for here. Raises NotAcceptable."""
+    header = request.header(b"accept") or ""
+    chosen = _choose(header, offered, forms)
+    if chosen is None:
+        raise refusal(header, offered, forms)
+    if chosen.media_type == JSON and _pretty(request, header):
+        return chosen._replace(pretty=True)
+    return chosen
+
+
+@lru_cache(maxsize=1024)
+def _choose(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> Form | None:
+    if not header.strip() or header == "*/*":
+        return Form(offered[0])
+    for clause in parse_accept(header):
+        media_type = offered[0] if clause.type == "*/*" else clause.type
+        if media_type not in offered:
+            continue
+        wanted = clause.parameters.get("as", "")
+        stream = clause.parameters.get("stream") == "watch"
+        if not wanted:
+            return Form(media_type, stream=stream)
+        version = clause.parameters.get("v", "")
+        known = clause.parameters.get("g") == "meta.k8s.io" and version in ("v1", "v1beta1")
+        if known and wanted in forms and not (wanted == "Table" and media_type not in (JSON, YAML)):
+            return Form(media_type, wanted, version, stream=stream)
+    return None
+
+
+def refusal(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> APIError:
+    """406. Asking for metadata of a list, or for the list form of one object, has a text of its own."""
+    for clause in parse_accept(header):
+        wanted = clause.parameters.get("as", "")
+        if wanted in ("PartialObjectMetadata", "PartialObjectMetadataList") and forms and wanted not in forms and clause.type in offered:
+            if wanted == "PartialObjectMetadata":
+                text = "you requested PartialObjectMetadata, but the requested object is a list (type PartialObjectMetadataList)"
+            else:
+                text = "you requested PartialObjectMetadataList, but the requested object is not a list"
+            return APIError(406, "NotAcceptable", text)
+    return not_acceptable(offered)
+
+
+def _pretty(request: Request, header: str) -> bool:
+    query = request.query
+    if "pretty=" in query:
+        value = query.partition("pretty=")[2].partition("&")[0]
+        return value in ("1", "true")
+    if "pretty=1" in header or "pretty=true" in header:
+        return True
+    agent = request.header(b"user-agent") or ""
+    return agent.startswith(_PRETTY_AGENTS)
+
+
+def content_type(request: Request, accepted: tuple[str, ...] = OFFERED) -> str:
+    """The media type of the body; none means JSON. Raises UnsupportedMediaType."""
+    header = request.header(b"content-type")
+    if not header:
+        return JSON
+    media_type = header.partition(";")[0].strip().lower()
+    if media_type not in accepted:
+        raise unsupported_media_type(accepted)
+    return media_type

@@ -1,0 +1,1 @@
+"""The innermost server: custom resources, and at last "not found"."""

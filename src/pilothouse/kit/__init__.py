@@ -1,0 +1,1 @@
+"""Clocks, metrics and other small tools that know nothing of pilothouse."""

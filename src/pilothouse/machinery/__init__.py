@@ -1,0 +1,1 @@
+"""Kinds, codecs, patches, selectors, quantities and errors: no I/O, no asyncio."""

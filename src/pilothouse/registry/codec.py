@@ -1,0 +1,136 @@
+"""Between stored bytes and what is served, without decoding: objects are encoded once, and those bytes answer GET, LIST and WATCH.
+
+Stored JSON is `{"kind":K,"apiVersion":HUB,"metadata":{...},...}` in the hub version, without a resourceVersion: the revision of
+the write is it, and is spliced in behind the uid when the object is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.registry.resource import Object, Resource
+from pilothouse.storage.api import StoredObject
+
+_UID: Final = b'"uid":"'
+_RV_HEAD: Final = b',"resourceVersion":"'
+
+
+class Index:
+    """What selectors ask of an object: its labels and the values of its selectable fields."""
+
+    __slots__ = ("fields", "labels")
+
+    def __init__(self, labels: dict[str, str], fields: dict[str, str]) -> None:
+        self.labels = labels
+        self.fields = fields
+
+
+class ObjectCodec:
+    """The stored form of one resource."""
+
+    def __init__(self, resource: Resource) -> None:
+        self.resource = resource
+        self._head = self.type_head(resource.hub)
+        self._skip = len(self._head)
+        self._heads = {version: self.type_head(version) for version in resource.versions}
+        self._order = tuple(name for name in resource.schema.properties if name not in ("kind", "apiVersion"))
+        self._paths = {label: tuple(path.split(".")) for label, path in resource.field_labels.paths.items()}
+
+    def type_head(self, version: str) -> bytes:
+        kind = self.resource.versions[version].kind
+        return dumps({"kind": kind, "apiVersion": self.resource.api_version(version)})[:-1] + b","
+
+    def encode(self, obj: Object) -> bytes:
+        """The bytes to store, members in the order of the type. Takes the resourceVersion out of `obj`."""
+        metadata = obj.get("metadata")
+        if metadata:
+            metadata.pop("resourceVersion", None)
+        if self.resource.typed:
+            shown = {name: obj[name] for name in self._order if name in obj}
+        else:
+            shown = {name: value for name, value in sorted(obj.items()) if name not in ("kind", "apiVersion")}
+        return self._head + dumps(shown)[1:]
+
+    def decode(self, stored: StoredObject) -> Object:
+        """A fresh object in the hub version, with kind, apiVersion and resourceVersion."""
+        obj: Object = orjson.loads(stored.value)
+        if stored.revision:
+            obj["metadata"]["resourceVersion"] = str(stored.revision)
+        return obj
+
+    def decode_as(self, stored: StoredObject, version: str) -> Object:
+        """As `decode`, in a served version."""
+        obj = self.decode(stored)
+        resource = self.resource
+        if version != resource.hub:
+            if resource.convert is not None:
+                obj = resource.convert.from_hub(obj, version)
+            obj["kind"] = resource.versions[version].kind
+            obj["apiVersion"] = resource.api_version(version)
+        return obj
+
+    def json(self, stored: StoredObject, version: str) -> bytes:
+        """The whole object as JSON in a served version, without a newline."""
+        return self._heads[version] + self._tail(stored, version)
+
+    def item(self, stored: StoredObject, version: str) -> bytes:
+        """The object as an item of a list: built-in kinds show no kind of their own there."""
+        if self.resource.typed:
+            return b"{" + self._tail(stored, version)
+        return self.json(stored, version)
+
+    def _tail(self, stored: StoredObject, version: str) -> bytes:
+        if version != self.resource.hub and self.resource.convert is not None:
+            return self._converted(stored, version)
+        value = stored.value
+        if not stored.revision:
+            return value[self._skip :]
+        at = value.find(_UID, self._skip)
+        if at < 0:
+            return self._spliced_slowly(stored)
+        cut = value.index(b'"', at + 7) + 1
+        return b'%b%b%d"%b' % (value[self._skip : cut], _RV_HEAD, stored.revision, value[cut:])
+
+    def _spliced_slowly(self, stored: StoredObject) -> bytes:
+        """An object without a uid (reviews; what others wrote)."""
+        obj = self.decode(stored)
+        obj.pop("kind", None)
+        obj.pop("apiVersion", None)
+        return dumps(obj)[1:]
+
+    def _converted(self, stored: StoredObject, version: str) -> bytes:
+        key = ("tail", version)
+        made: bytes | None = stored.forms.get(key)
+        if made is None:
+            obj = self.decode_as(stored, version)
+            obj.pop("kind")
+            obj.pop("apiVersion")
+            made = stored.forms[key] = dumps(obj)[1:]
+        return made
+
+    def index(self, stored: StoredObject) -> Index:
+        """Made once for each version of an object."""
+        made: Index | None = stored.forms.get("index")
+        if made is None:
+            obj = orjson.loads(stored.value)
+            metadata = obj.get("metadata") or {}
+            fields = {label: _text(obj, path) for label, path in self._paths.items()}
+            made = stored.forms["index"] = Index(metadata.get("labels") or {}, fields)
+        return made
+
+
+def _text(obj: Any, path: tuple[str, ...]) -> str:
+    for part in path:
+        obj = obj.get(part) if isinstance(obj, dict) else None
+        if obj is None:
+            return ""
+    if obj is True or obj is False:
+        return "true" if obj else "false"
+    return str(obj)
+
+
+Accept = Callable[[StoredObject], bool]

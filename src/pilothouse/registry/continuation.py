@@ -1,0 +1,65 @@
+"""Continue tokens: where a paged list goes on, and at which revision (API concepts, "Retrieving large results sets in chunks").
+
+The token's form is the original's, so that a list begun on one server can be continued on another.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import orjson
+
+from pilothouse.machinery.errors import APIError, bad_request
+from pilothouse.machinery.jsoncodec import JSONError, loads
+
+_VERSION = "meta.k8s.io/v1"
+
+
+def encode(prefix: str, next_key: str, revision: int) -> str:
+    """`next_key` is a whole key; the token holds what stands behind the list's prefix, with a leading slash."""
+    start = "/" + next_key.removeprefix(prefix)
+    token = orjson.dumps({"v": _VERSION, "rv": revision, "start": start})
+    return base64.urlsafe_b64encode(token).rstrip(b"=").decode()
+
+
+def decode(token: str, prefix: str) -> tuple[str, int]:
+    """(key to start from, revision; -1 means the newest). Raises BadRequest with the decoder's words."""
+    try:
+        data = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise _refused(f"illegal base64 data at input byte {_bad_byte(token)}") from None
+    try:
+        value = loads(data)
+    except JSONError as error:
+        raise _refused(str(error)) from None
+    if not isinstance(value, dict):
+        raise _refused(f"json: cannot unmarshal {_json_kind(value)} into Go value of type storage.continueToken")
+    version, revision, start = value.get("v", ""), value.get("rv", 0), value.get("start", "")
+    if not isinstance(revision, int):
+        raise _refused(f"json: cannot unmarshal {_json_kind(revision)} into Go struct field continueToken.rv of type int64")
+    if version != _VERSION:
+        raise _refused(f"server does not recognize this encoded version {version}")
+    if revision == 0:
+        raise _refused(f"incorrect encoded start resourceVersion (version {version})")
+    if not start:
+        raise _refused(f"encoded start key empty (version {version})")
+    key = start.removeprefix("/")
+    if not start.startswith("/") or any(part in ("..", ".") for part in key.split("/")):
+        raise _refused(start)
+    return prefix + key, revision
+
+
+def _refused(why: str) -> APIError:
+    return bad_request(f"invalid continue token: continue key is not valid: {why}")
+
+
+def _bad_byte(token: str) -> int:
+    for index, char in enumerate(token):
+        if not (char.isascii() and (char.isalnum() or char in "-_")):
+            return index
+    return len(token)
+
+
+def _json_kind(value: object) -> str:
+    return {str: "string", list: "array", dict: "object", bool: "bool", float: "number", int: "number"}.get(type(value), "null")

@@ -1,0 +1,99 @@
+"""DELETE and DELETECOLLECTION of the generic store: preconditions, marks, and at last removal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pilothouse.machinery.errors import not_found
+from pilothouse.registry.deletion import check_preconditions, decide
+from pilothouse.registry.request import DeleteOptions, Write
+from pilothouse.registry.resource import Object
+from pilothouse.registry.store import GenericStore
+from pilothouse.registry.translate import translate
+from pilothouse.storage import errors as stored_errors
+from pilothouse.storage.api import StoredObject, Transform
+
+Grace = Callable[[Object, DeleteOptions], int]  # seconds that the kind grants this object
+
+
+def no_grace(obj: Object, options: DeleteOptions) -> int:
+    """All kinds but pods go at once."""
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What DELETE did: the object as it is shown, whether it is gone, its uid."""
+
+    shown: StoredObject
+    gone: bool
+    uid: str
+
+
+class _Remove(Exception):
+    """Raised out of the marking transform: nothing holds the object, remove it now."""
+
+
+class Deleter:
+    """Deletes through one generic store. `grace` is the kind's."""
+
+    def __init__(self, store: GenericStore, grace: Grace = no_grace) -> None:
+        self._store = store
+        self._grace = grace
+
+    async def delete(self, name: str, options: DeleteOptions, write: Write) -> Deleted:
+        """Raises NotFound, Conflict for preconditions, what admission raises."""
+        store = self._store
+        key = store.resource.key(write.namespace, name)
+        uid = ""
+
+        async def mark(current: StoredObject | None) -> bytes:
+            nonlocal uid
+            if current is None:
+                raise not_found(store.resource.group, store.resource.plural, name)
+            obj = store.codec.decode(current)
+            uid = obj["metadata"].get("uid", "")
+            await store.services.admission.validate("DELETE", None, obj, write)
+            check_preconditions(store.resource, name, obj, options)
+            verdict = decide(store.resource, obj, options, self._grace(obj, options), write.now)
+            if verdict.remove:
+                raise _Remove
+            return current.value if verdict.marked is None else store.codec.encode(verdict.marked)
+
+        while True:
+            try:
+                if write.dry_run:
+                    return await self._dry(key, mark, lambda: uid)
+                return Deleted(await store.storage.update(key, mark), False, uid)
+            except _Remove:
+                gone = await self._remove(key, name, options, write)
+                if gone is not None:
+                    return Deleted(gone, True, uid)
+            except stored_errors.StorageError as error:
+                raise translate(error, store.resource, name) from error
+
+    async def _dry(self, key: str, mark: Transform, uid: Callable[[], str]) -> Deleted:
+        """The same decisions, no write. Raises the store's NotFound."""
+        current = await self._store.storage.get(key)
+        try:
+            value = await mark(current)
+        except _Remove:
+            return Deleted(current, True, uid())
+        return Deleted(StoredObject(key, value, current.revision), False, uid())
+
+    async def _remove(self, key: str, name: str, options: DeleteOptions, write: Write) -> StoredObject | None:
+        """Remove an object that nothing holds; None where it changed meanwhile so that something does."""
+        store = self._store
+
+        async def still(current: StoredObject) -> None:
+            obj = store.codec.decode(current)
+            check_preconditions(store.resource, name, obj, options)
+            if not decide(store.resource, obj, options, self._grace(obj, options), write.now).remove:
+                raise stored_errors.Conflict(key)
+
+        try:
+            gone, _ = await store.storage.delete(key, still)
+        except stored_errors.Conflict:
+            return None
+        return gone

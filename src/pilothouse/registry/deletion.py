@@ -1,0 +1,125 @@
+"""What a delete does to an object before it may go: grace, propagation policies and finalizers (Kubernetes documentation,
+"Garbage Collection" and "Finalizers"). Pure decisions over one object; the generic store carries them out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from pilothouse.machinery.errors import APIError, conflict
+from pilothouse.machinery.times import format_time
+from pilothouse.registry.request import DeleteOptions
+from pilothouse.registry.resource import Object, Resource
+
+ORPHAN: Final = "orphan"
+FOREGROUND: Final = "foregroundDeletion"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`remove`: the object goes now. Else `marked` is the object to write (None: nothing changes)."""
+
+    remove: bool
+    marked: Object | None = None
+
+
+def check_preconditions(resource: Resource, name: str, obj: Object, options: DeleteOptions) -> None:
+    """Raises Conflict where the object is not the one the client meant."""
+    metadata = obj["metadata"]
+    uid = metadata.get("uid", "")
+    if options.uid is not None and options.uid != uid:
+        raise _precondition(resource, name, "UID", options.uid, uid, " The object might have been deleted and then recreated")
+    version = metadata.get("resourceVersion", "")
+    if options.resource_version is not None and options.resource_version != version:
+        raise _precondition(resource, name, "ResourceVersion", options.resource_version, version, " The object might have been modified")
+
+
+def _precondition(resource: Resource, name: str, what: str, asked: str, found: str, hint: str) -> APIError:
+    why = f"the {what} in the precondition ({asked}) does not match the {what} in record ({found}).{hint}"
+    return conflict(resource.group, resource.kind, name, why)
+
+
+def decide(resource: Resource, obj: Object, options: DeleteOptions, grace: int, now: datetime) -> Verdict:
+    """What becomes of `obj` (a fresh dict, changed in place). `grace`: seconds the kind grants it."""
+    metadata: dict[str, Any] = obj["metadata"]
+    before = list(metadata.get("finalizers") or ())
+    finalizers = _finalizers(resource, before, options)
+    marked_already = "deletionTimestamp" in metadata
+    if marked_already:
+        return _again(metadata, obj, before, finalizers, grace, options, now)
+    if not finalizers and grace == 0:
+        return Verdict(True)
+    _set_finalizers(metadata, finalizers)
+    _mark(resource, metadata, grace, now)
+    return Verdict(False, obj)
+
+
+def _again(
+    metadata: dict[str, Any], obj: Object, before: list[str], finalizers: list[str], grace: int, options: DeleteOptions, now: datetime
+) -> Verdict:
+    """A further delete may shorten the grace or bring another policy, no more."""
+    old_grace = metadata.get("deletionGracePeriodSeconds") or 0
+    changed = finalizers != before
+    if old_grace > 0 and grace < old_grace and (options.grace_seconds is not None or grace == 0):
+        if grace == 0 and not finalizers:
+            return Verdict(True)
+        _shorten(metadata, old_grace, grace, now)
+        changed = True
+    elif old_grace == 0 and not finalizers:
+        return Verdict(True)
+    if changed:
+        _set_finalizers(metadata, finalizers)
+        return Verdict(False, obj)
+    return Verdict(False)
+
+
+def _shorten(metadata: dict[str, Any], old_grace: int, grace: int, now: datetime) -> None:
+    metadata["deletionGracePeriodSeconds"] = grace
+    metadata["deletionTimestamp"] = format_time(now + timedelta(seconds=grace))
+
+
+def _set_finalizers(metadata: dict[str, Any], finalizers: list[str]) -> None:
+    if finalizers:
+        metadata["finalizers"] = finalizers
+    else:
+        metadata.pop("finalizers", None)
+
+
+def _mark(resource: Resource, metadata: dict[str, Any], grace: int, now: datetime) -> None:
+    metadata["deletionTimestamp"] = format_time(now + timedelta(seconds=grace))
+    if resource.delete.grace_seconds:
+        metadata["deletionGracePeriodSeconds"] = grace
+    if resource.generation is not None and resource.generation.on_deletion:
+        metadata["generation"] = metadata.get("generation", 0) + 1
+
+
+def _finalizers(resource: Resource, before: list[str], options: DeleteOptions) -> list[str]:
+    """The finalizers that the propagation policy leaves; those of the garbage collector come last."""
+    if not resource.delete.finalizers:
+        extra = resource.delete.cleanup_finalizer
+        return [*before, extra] if extra and extra not in before else before
+    orphan, foreground = _policy(resource, before, options)
+    kept = [name for name in before if name not in (ORPHAN, FOREGROUND)]
+    if orphan:
+        kept.append(ORPHAN)
+    if foreground:
+        kept.append(FOREGROUND)
+    return before if sorted(kept) == sorted(before) else kept
+
+
+def _policy(resource: Resource, before: list[str], options: DeleteOptions) -> tuple[bool, bool]:
+    """(orphan, foreground): an explicit wish counts first, then finalizers that are there, then the kind's habit."""
+    if options.orphan_dependents is not None:
+        return options.orphan_dependents, False
+    if options.policy:
+        return options.policy == "Orphan", options.policy == "Foreground"
+    if ORPHAN in before or FOREGROUND in before:
+        return ORPHAN in before, FOREGROUND in before
+    return resource.delete.orphans, False
+
+
+def finished(metadata: dict[str, Any]) -> bool:
+    """A marked object that nothing holds any more."""
+    return "deletionTimestamp" in metadata and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds")

@@ -1,0 +1,256 @@
+"""The rules of object metadata that hold for every kind (Kubernetes documentation, "Object Names and IDs", "Labels and Selectors",
+"Annotations", "Finalizers", "Owners and Dependents").
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any, Final
+
+from pilothouse.machinery import names
+from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, modified
+from pilothouse.machinery.times import format_time
+from pilothouse.registry.request import Causes, Write
+from pilothouse.registry.resource import Object, Resource
+
+ORDER: Final = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+    "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
+)  # fmt: skip
+MAX_ANNOTATIONS: Final = 256 * 1024
+_IMMUTABLE: Final = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_BANNED_OWNERS: Final = frozenset({("v1", "Event")})
+
+
+def ordered(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Members in the order of the original's output."""
+    return {key: metadata[key] for key in ORDER if key in metadata}
+
+
+def check_namespace(resource: Resource, metadata: dict[str, Any], write: Write) -> None:
+    """Fill in the namespace of the request; another one in the body is refused. Cluster-scoped objects lose theirs silently."""
+    if not resource.namespaced:
+        metadata.pop("namespace", None)
+        return
+    sent = metadata.get("namespace")
+    if sent and sent != write.namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    metadata["namespace"] = write.namespace
+
+
+def prepare_create(resource: Resource, obj: Object, write: Write, new_uid: Callable[[], str], suffix: Callable[[str], str]) -> None:
+    """Give a new object its identity. `suffix` makes a name of a generateName."""
+    metadata: dict[str, Any] = obj.setdefault("metadata", {})
+    check_namespace(resource, metadata, write)
+    version = metadata.pop("resourceVersion", "")
+    if version.isdigit() and int(version):
+        raise bare_internal("resourceVersion should not be set on objects to be created")
+    for sent in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+        metadata.pop(sent, None)
+    if not metadata.get("name"):
+        if metadata.get("generateName"):
+            metadata["name"] = suffix(metadata["generateName"])
+        elif resource.uuid_name:
+            metadata["name"] = new_uid()
+    metadata["uid"] = new_uid()
+    metadata["creationTimestamp"] = format_time(write.now)
+    if resource.generation is not None:
+        if resource.generation.initial:
+            metadata["generation"] = resource.generation.initial
+        else:
+            metadata.pop("generation", None)
+    obj["metadata"] = ordered(metadata)
+
+
+def prepare_update(resource: Resource, obj: Object, old: Object, write: Write) -> None:
+    """What an update may not touch is put back, or fails in validation when it was changed."""
+    metadata: dict[str, Any] = obj.setdefault("metadata", {})
+    before = old["metadata"]
+    check_namespace(resource, metadata, write)
+    metadata.pop("selfLink", None)
+    if not metadata.get("uid"):
+        metadata["uid"] = before.get("uid", "")
+    if "creationTimestamp" in before:
+        metadata["creationTimestamp"] = before["creationTimestamp"]
+    else:
+        metadata.pop("creationTimestamp", None)
+    for kept in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        if kept not in metadata and kept in before:
+            metadata[kept] = before[kept]
+    if "generation" in before:
+        metadata["generation"] = before["generation"]
+    else:
+        metadata.pop("generation", None)
+
+
+def check_version(resource: Resource, name: str, obj: Object, old: Object, *, unconditional: bool) -> None:
+    """The optimistic lock. Raises Conflict for a stale resourceVersion, Invalid where one is demanded."""
+    sent = obj["metadata"].pop("resourceVersion", "")
+    if sent in ("", "0"):
+        if not unconditional:
+            cause = Cause("FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion")
+            raise invalid_object(resource, name, [cause])
+        return
+    if not sent.isdigit():
+        raise bare_internal(f'Invalid value: "{sent}": strconv.ParseUint: parsing "{sent}": invalid syntax')
+    if sent != old["metadata"].get("resourceVersion"):
+        raise modified(resource.group, resource.plural, name)
+
+
+def invalid_object(resource: Resource, name: str, causes: Causes) -> APIError:
+    from pilothouse.machinery.errors import invalid
+
+    return invalid(resource.group, resource.kind, name, causes)
+
+
+def raise_generation(resource: Resource, obj: Object, old: Object, custom: Callable[[Object, Object], bool] | None) -> None:
+    """metadata.generation counts the changes of what a client asks for."""
+    rules = resource.generation
+    if rules is None:
+        return
+    changed = custom(obj, old) if custom is not None else rules.on_change and spec_changed(obj, old)
+    new_meta, old_meta = obj["metadata"], old["metadata"]
+    if not changed and rules.on_labels:
+        changed = new_meta.get("labels") != old_meta.get("labels")
+    if not changed and rules.on_annotations:
+        changed = new_meta.get("annotations") != old_meta.get("annotations")
+    if changed:
+        new_meta["generation"] = old_meta.get("generation", 0) + 1
+
+
+def spec_changed(obj: Object, old: Object) -> bool:
+    """Anything but metadata and status differs."""
+    for key in obj.keys() | old.keys():
+        if key not in ("metadata", "status", "kind", "apiVersion") and obj.get(key) != old.get(key):
+            return True
+    return False
+
+
+def validate_create(resource: Resource, obj: Object) -> Causes:
+    metadata = obj["metadata"]
+    causes: Causes = []
+    generate = metadata.get("generateName")
+    if generate:
+        causes += [_invalid("metadata.generateName", generate, text) for text in resource.name_rule(generate, True)]
+    name = metadata.get("name", "")
+    if not name:
+        causes.append(Cause("FieldValueRequired", "Required value: name or generateName is required", "metadata.name"))
+    else:
+        causes += [_invalid("metadata.name", name, text) for text in resource.name_rule(name, False)]
+    return causes + validate_common(metadata)
+
+
+def validate_update(obj: Object, old: Object) -> Causes:
+    metadata, before = obj["metadata"], old["metadata"]
+    causes: Causes = []
+    for member in ("name", "namespace", "uid", "creationTimestamp"):
+        if metadata.get(member, "") != before.get(member, ""):
+            causes.append(_invalid(f"metadata.{member}", metadata.get(member), "field is immutable"))
+    for member in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+        if metadata.get(member) != before.get(member):
+            causes.append(_invalid(f"metadata.{member}", metadata.get(member), "field is immutable"))
+    causes += _finalizers_while_deleting(metadata, before)
+    return causes + validate_common(metadata)
+
+
+def _finalizers_while_deleting(metadata: dict[str, Any], before: dict[str, Any]) -> Causes:
+    """An object on its way out takes no new finalizers."""
+    if "deletionTimestamp" not in before:
+        return []
+    had = set(before.get("finalizers") or ())
+    added = [name for name in metadata.get("finalizers") or () if name not in had]
+    if not added:
+        return []
+    shown = " ".join(f'"{name}"' for name in added)
+    text = f"Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{{{shown.replace(' ', ', ')}}}"
+    return [Cause("FieldValueForbidden", text, "metadata.finalizers")]
+
+
+def validate_common(metadata: dict[str, Any]) -> Causes:
+    """What create and update check alike, in the original's order: annotations, labels, owners, finalizers."""
+    causes: Causes = []
+    if "annotations" in metadata:
+        causes += validate_annotations(metadata["annotations"], "metadata.annotations")
+    if "labels" in metadata:
+        causes += validate_labels(metadata["labels"], "metadata.labels")
+    if "ownerReferences" in metadata:
+        causes += validate_owners(metadata["ownerReferences"])
+    if "finalizers" in metadata:
+        causes += validate_finalizers(metadata["finalizers"])
+    return causes
+
+
+def validate_labels(labels: dict[str, str], path: str) -> Causes:
+    causes: Causes = []
+    for key, value in labels.items():
+        causes += [_invalid(path, key, text) for text in names.qualified_name(key)]
+        causes += [_invalid(path, value, text) for text in names.label_value(value)]
+    return causes
+
+
+def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
+    causes: Causes = []
+    size = 0
+    for key, value in annotations.items():
+        causes += [_invalid(path, key, text) for text in names.qualified_name(key.lower())]
+        size += len(key.encode()) + len(value.encode())
+    if size > MAX_ANNOTATIONS:
+        causes.append(Cause("FieldValueTooLong", f"Too long: may not be more than {MAX_ANNOTATIONS} bytes", path))
+    return causes
+
+
+def validate_owners(owners: list[dict[str, Any]]) -> Causes:
+    causes: Causes = []
+    controller = ""
+    for owner in owners:
+        path = "metadata.ownerReferences"
+        version = owner.get("apiVersion", "")
+        group, _, plain = version.rpartition("/")
+        if not plain:
+            causes.append(_invalid(f"{path}.apiVersion", version, "version must not be empty"))
+        if "/" in group:
+            causes.append(_invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
+        for member in ("kind", "name", "uid"):
+            if not owner.get(member):
+                causes.append(_invalid(f"{path}.{member}", owner.get(member, ""), "must not be empty"))
+        if (version, owner.get("kind")) in _BANNED_OWNERS:
+            text = "is disallowed from being an owner"
+            causes.append(_invalid(path, owner, f"{version}, Kind={owner.get('kind')} {text}"))
+        if owner.get("controller"):
+            if controller:
+                text = (
+                    "Only one reference can have Controller set to true. "
+                    f'Found "true" in references for {controller} and {owner.get("name")}'
+                )
+                causes.append(_invalid(path, owners, text))
+            controller = owner.get("name", "")
+    return causes
+
+
+def validate_finalizers(finalizers: list[str]) -> Causes:
+    causes: Causes = []
+    path = "metadata.finalizers"
+    for name in finalizers:
+        causes += [_invalid(path, name, text) for text in names.qualified_name(name)]
+        if "/" not in name and name not in ("orphan", "foregroundDeletion", "kubernetes"):
+            causes.append(_invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified"))
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        causes.append(_invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
+    return causes
+
+
+def _invalid(path: str, value: Any, text: str) -> Cause:
+    return Cause("FieldValueInvalid", f"Invalid value: {shown(value)}: {text}", path)
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it: strings quoted, the rest as JSON."""
+    from pilothouse.machinery.jsoncodec import dumps
+
+    return dumps(value).decode()
+
+
+def new_uid() -> str:
+    """A random UUID."""
+    return str(uuid.uuid4())

@@ -1,0 +1,104 @@
+"""The options of reads and writes as small frozen types, parsed once at the edge (API reference, "Operations").
+
+`Write` is what every step of a create, update or delete knows of its request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from pilothouse.machinery.errors import Cause
+from pilothouse.registry.behaviour import Context
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, as authentication found."""
+
+    name: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write. `version` is that of the request; `manager` owns what it changes; `warn` collects Warning headers."""
+
+    namespace: str
+    name: str
+    version: str
+    now: datetime
+    warn: Callable[[str], None]
+    subresource: str = ""
+    caller: Caller = field(default_factory=Caller)
+    manager: str = ""
+    dry_run: bool = False
+    allow_privileged: bool = True
+    field_validation: str = "Warn"
+
+    def context(self) -> Context:
+        return Context(
+            self.namespace,
+            self.name,
+            self.subresource,
+            self.caller.name,
+            self.caller.groups,
+            self.now,
+            self.dry_run,
+            self.allow_privileged,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """`resource_version` None: not given. `continue_token`, `limit` as the API concepts page defines; `match` is resourceVersionMatch."""
+
+    label_selector: str = ""
+    field_selector: str = ""
+    resource_version: int | None = None
+    match: str = ""
+    limit: int = 0
+    continue_token: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """`grace_seconds` None: the kind's own. `policy` of Orphan, Background, Foreground or "" for the kind's own."""
+
+    grace_seconds: int | None = None
+    policy: str = ""
+    orphan_dependents: bool | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    dry_run: bool = False
+    ignore_read_errors: bool = False
+
+
+class Admission(Protocol):
+    """The plug-in chain as the store sees it. `operation` is CREATE, UPDATE or DELETE; both may raise an APIError."""
+
+    async def mutate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
+        """May change `obj` in place."""
+        ...
+
+    async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None: ...
+
+
+class NoAdmission:
+    """Everything is admitted."""
+
+    async def mutate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
+        return
+
+    async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
+        return
+
+
+Causes = list[Cause]

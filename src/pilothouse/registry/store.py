@@ -1,0 +1,273 @@
+"""The generic store: how every kind is created, read, changed and watched (docs/architecture.md, "A write, step by step").
+
+It asks the resource's data and behaviour at fixed points and knows no kind. A write is a transform that runs again on every
+conflict; what it answers is the object as stored, whose bytes serve every reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pilothouse.machinery.errors import already_exists, conflict, generate_name_conflict, invalid, modified, not_found
+from pilothouse.registry import metadata as meta
+from pilothouse.registry.behaviour import Behaviour, Part
+from pilothouse.registry.codec import ObjectCodec
+from pilothouse.registry.deletion import finished
+from pilothouse.registry.request import Admission, Causes, Write
+from pilothouse.registry.resource import Object, Resource
+from pilothouse.registry.translate import translate
+from pilothouse.storage import errors as stored_errors
+from pilothouse.storage.api import Read, Storage, StoredObject
+
+NAME_TRIES = 8
+CONFLICT_TRIES = 5
+Produce = Callable[[Object | None], Awaitable[Object]]
+"""(current object or None) -> the new one, in the hub version; the current one is the producer's to keep or change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the store takes from outside: clock, randomness, admission."""
+
+    now: Callable[[], datetime]
+    new_uid: Callable[[], str]
+    generate_name: Callable[[str], str]
+    admission: Admission
+
+
+class _LastFinalizerGone(Exception):
+    """Raised out of a transform: the update leaves nothing that holds a marked object, so it is to be removed."""
+
+    def __init__(self, answer: StoredObject) -> None:
+        self.answer = answer
+
+
+class GenericStore:
+    """One resource in the store. Raises only APIErrors."""
+
+    def __init__(self, resource: Resource, storage: Storage, services: Services) -> None:
+        self.resource = resource
+        self.storage = storage
+        self.codec = ObjectCodec(resource)
+        self.services = services
+        self._behaviour: Behaviour | None = None
+
+    @property
+    def behaviour(self) -> Behaviour:
+        if self._behaviour is None:
+            self._behaviour = self.resource.behaviour()
+        return self._behaviour
+
+    # Reading
+
+    async def get(self, namespace: str, name: str, read: Read = Read.LATEST, revision: int = 0) -> StoredObject:
+        try:
+            return await self.storage.get(self.resource.key(namespace, name), read, revision)
+        except stored_errors.StorageError as error:
+            raise translate(error, self.resource, name) from error
+
+    # Writing
+
+    async def create(self, obj: Object, write: Write) -> StoredObject:
+        """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's."""
+        admission = self.services.admission
+        generated = not (obj.get("metadata") or {}).get("name") and bool((obj.get("metadata") or {}).get("generateName"))
+        await admission.mutate("CREATE", obj, None, write)
+        for attempt in range(NAME_TRIES):
+            if generated and attempt:
+                obj["metadata"].pop("name", None)
+            try:
+                return await self._create_once(obj, write)
+            except stored_errors.Exists as error:
+                name = obj["metadata"]["name"]
+                if not generated:
+                    raise translate(error, self.resource, name) from error
+        raise generate_name_conflict(self.resource.group, self.resource.plural, obj["metadata"]["name"])
+
+    async def _create_once(self, obj: Object, write: Write) -> StoredObject:
+        resource = self.resource
+        self.prepare_create(obj, write)
+        await self.services.admission.validate("CREATE", obj, None, write)
+        name = obj["metadata"]["name"]
+        key = resource.key(write.namespace, name)
+        value = self.codec.encode(obj)
+        try:
+            if write.dry_run:
+                await self._must_be_absent(key, name)
+                return StoredObject(key, value, 0)
+            return await self.storage.create(key, value, resource.ttl)
+        except stored_errors.Exists:
+            raise
+        except stored_errors.StorageError as error:
+            raise translate(error, resource, name) from error
+
+    async def _must_be_absent(self, key: str, name: str) -> None:
+        try:
+            await self.storage.get(key)
+        except stored_errors.NotFound:
+            return
+        raise already_exists(self.resource.group, self.resource.plural, name)
+
+    def prepare_create(self, obj: Object, write: Write) -> None:
+        """Identity, reset fields, validation. Raises Invalid."""
+        resource, behaviour = self.resource, self.behaviour
+        meta.prepare_create(resource, obj, write, self.services.new_uid, self.services.generate_name)
+        if resource.status is not None and resource.status.dropped_on_create and "status" in obj:
+            obj["status"] = {}
+        context = write.context()
+        if behaviour.prepare is not None:
+            behaviour.prepare(obj, None, context)
+        causes = meta.validate_create(resource, obj)
+        if behaviour.validate is not None:
+            causes += behaviour.validate(obj, None, context)
+        if causes:
+            raise invalid(resource.group, resource.kind, obj["metadata"].get("name", ""), causes)
+        if behaviour.warn is not None:
+            for text in behaviour.warn(obj, None):
+                write.warn(text)
+
+    async def update(
+        self, name: str, produce: Produce, write: Write, *, create: bool = False, unconditional: bool | None = None
+    ) -> tuple[StoredObject, bool]:
+        """Change (or, with `create`, make) an object; the object as stored and whether it is new.
+
+        `produce` makes the new object of the current one, and runs again on a conflict. `unconditional` False demands
+        a resourceVersion from the new object; None is as the resource says.
+        """
+        resource = self.resource
+        key = resource.key(write.namespace, name)
+        created = False
+        shown: StoredObject | None = None
+        free = resource.unconditional_update if unconditional is None else unconditional
+
+        async def transform(current: StoredObject | None) -> bytes:
+            nonlocal created, shown
+            created = current is None
+            if current is None:
+                if not create:
+                    raise not_found(resource.group, resource.plural, name)
+                value = self.codec.encode(await self._created_by_update(name, produce, write))
+            else:
+                value = await self._changed(current, name, produce, write, free)
+            if write.dry_run:
+                shown = StoredObject(key, value, current.revision if current else 0)
+                return current.value if current else value
+            return value
+
+        for _ in range(CONFLICT_TRIES):
+            try:
+                if write.dry_run:
+                    return await self._dry_update(key, name, transform, lambda: shown), created
+                return await self.storage.update(key, transform, ttl=resource.ttl), created
+            except _LastFinalizerGone as gone:
+                if write.dry_run or await self._remove_finished(key, gone.answer):
+                    return gone.answer, False
+            except stored_errors.StorageError as error:
+                raise translate(error, resource, name) from error
+        raise modified(resource.group, resource.plural, name)
+
+    async def _dry_update(
+        self, key: str, name: str, transform: Callable[[StoredObject | None], Awaitable[bytes]], shown: Callable[[], StoredObject | None]
+    ) -> StoredObject:
+        current: StoredObject | None
+        try:
+            current = await self.storage.get(key)
+        except stored_errors.NotFound:
+            current = None
+        await transform(current)
+        answer = shown()
+        assert answer is not None, name
+        return answer
+
+    async def _created_by_update(self, name: str, produce: Produce, write: Write) -> Object:
+        obj = await produce(None)
+        uid = (obj.get("metadata") or {}).get("uid")
+        if uid:
+            why = (
+                f"StorageError: invalid object, Code: 4, Key: {self.resource.key(write.namespace, name)}, ResourceVersion: 0, "
+                f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: "
+            )
+            raise conflict(self.resource.group, self.resource.plural, name, why)
+        obj.setdefault("metadata", {}).pop("resourceVersion", None)
+        await self.services.admission.mutate("CREATE", obj, None, write)
+        self.prepare_create(obj, write)
+        await self.services.admission.validate("CREATE", obj, None, write)
+        return obj
+
+    async def _changed(self, current: StoredObject, name: str, produce: Produce, write: Write, free: bool) -> bytes:
+        """The new bytes of an existing object; the current ones where nothing changed."""
+        old = self.codec.decode(current)
+        obj = await produce(self.codec.decode(current))
+        await self.services.admission.mutate("UPDATE", obj, old, write)
+        obj.setdefault("metadata", {})
+        meta.check_version(self.resource, name, obj, old, unconditional=free)
+        self.prepare_update(obj, old, write)
+        await self.services.admission.validate("UPDATE", obj, old, write)
+        value = self.codec.encode(obj)
+        if finished(obj["metadata"]) and value != current.value:
+            raise _LastFinalizerGone(StoredObject(current.key, value, current.revision))
+        return value
+
+    def prepare_update(self, obj: Object, old: Object, write: Write) -> None:
+        """Metadata rules, reset fields, generation, validation. Raises Invalid."""
+        resource, behaviour = self.resource, self.behaviour
+        meta.prepare_update(resource, obj, old, write)
+        context = write.context()
+        part = behaviour.parts.get(write.subresource) if write.subresource else None
+        if write.subresource:
+            self._keep_outside_part(obj, old, write.subresource, part)
+            if part is not None and part.prepare is not None:
+                part.prepare(obj, old, context)
+        else:
+            if resource.status is not None and resource.status.dropped_on_update:
+                _copy_member(obj, old, "status")
+            if behaviour.prepare is not None:
+                behaviour.prepare(obj, old, context)
+        meta.raise_generation(resource, obj, old, behaviour.generation)
+        obj["metadata"] = meta.ordered(obj["metadata"])
+        causes = meta.validate_update(obj, old)
+        validate = behaviour.validate if not write.subresource else part.validate if part is not None else None
+        if validate is not None:
+            causes += validate(obj, old, context)
+        self._refuse(causes, obj)
+        warn = behaviour.warn if not write.subresource else part.warn if part is not None else None
+        if warn is not None:
+            for text in warn(obj, old):
+                write.warn(text)
+
+    def _refuse(self, causes: Causes, obj: Object) -> None:
+        if causes:
+            raise invalid(self.resource.group, self.resource.kind, obj["metadata"].get("name", ""), causes)
+
+    def _keep_outside_part(self, obj: Object, old: Object, subresource: str, part: Part | None) -> None:
+        """A write to /status keeps everything but status, and the metadata that the table of facts lets through."""
+        if subresource != "status" or self.resource.status is None:
+            return
+        for member in (obj.keys() | old.keys()) - {"metadata", "status", "kind", "apiVersion"}:
+            _copy_member(obj, old, member)
+        metadata, before = obj["metadata"], old["metadata"]
+        for member in ("labels", "annotations", "finalizers", "ownerReferences"):
+            if member not in self.resource.status.keeps:
+                _copy_member(metadata, before, member)
+
+    async def _remove_finished(self, key: str, answer: StoredObject) -> bool:
+        """Remove what nothing holds any more; False where another writer came first."""
+
+        async def unchanged(current: StoredObject) -> None:
+            if current.revision != answer.revision:
+                raise stored_errors.Conflict(key)
+
+        try:
+            await self.storage.delete(key, unchanged)
+        except stored_errors.Conflict:
+            return False
+        return True
+
+
+def _copy_member(target: Object, source: Object, member: str) -> None:
+    if member in source:
+        target[member] = source[member]
+    else:
+        target.pop(member, None)

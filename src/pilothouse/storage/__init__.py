@@ -1,0 +1,1 @@
+"""The store: keys, bytes and one increasing revision. `api.py` is the whole contract."""
