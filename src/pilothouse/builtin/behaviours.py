@@ -13,8 +13,12 @@ from pilothouse.registry.behaviour import Behaviour
 
 # group -> resource -> module under pilothouse.builtin; each has `behaviour`, a Behaviour.
 _MODULES: Final[dict[str, dict[str, str]]] = {
-    "": {},
-    "apps": {},
+    "": {
+        "pods": "core.pods",
+    },
+    "apps": {
+        "deployments": "apps.deployments",
+    },
     "autoscaling": {},
     "batch": {},
     "coordination.k8s.io": {},

@@ -1,0 +1,1 @@
+"""Kinds of the group `autoscaling`, one file each."""

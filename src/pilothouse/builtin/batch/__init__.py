@@ -1,0 +1,1 @@
+"""Kinds of the group `batch`, one file each."""

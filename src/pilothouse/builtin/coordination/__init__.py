@@ -1,0 +1,1 @@
+"""Kinds of the group `coordination`, one file each."""

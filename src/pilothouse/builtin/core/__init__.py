@@ -1,0 +1,1 @@
+"""Kinds of the group `core`, one file each."""
