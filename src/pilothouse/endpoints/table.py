@@ -1,7 +1,7 @@
 """Tables and metadata-only forms: what `kubectl get` prints is made by the server, as a meta.k8s.io Table.
 
-A row is made once for each version of an object (`Row`): its bytes are kept, cut where a cell tells an age, and each request only
-fills the ages in. Nothing here does I/O or knows a kind; the columns of built-in kinds are in `builtin/columns/`.
+A row is made once for each version of an object (`Row`): its bytes are kept, cut where a cell tells an age, and each
+request only fills the ages in. Nothing here does I/O or knows a kind; the built-in ones are in builtin/columns/.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ def no_conditions(obj: Object) -> list[dict[str, str]] | None:
 class Columns:
     """How objects of one kind become rows.
 
-    `definitions`: name, type, format, description and priority of each column, in this order. `template`: the cells of an object
-    in the hub version's JSON form, with an `Age` where a cell depends on the time. `conditions`: those of the row, None for none.
+    `definitions`: name, type, format, description and priority of each column, in this order. `template`: the cells of
+    an object in the hub version's JSON form, with an `Age` where a cell depends on the time. `conditions`: those of the
+    row, None for none.
     """
 
     definitions: tuple[dict[str, Any], ...]
@@ -77,13 +78,13 @@ class Row:
     __slots__ = ("metadata", "moments", "pieces")
 
     def __init__(self, pieces: tuple[bytes, ...], moments: tuple[float, ...], metadata: bytes) -> None:
-        """`pieces`: one more than `moments` (seconds since 1970), which stand between them. `metadata`: the object's, as JSON."""
+        """`pieces`: one more than `moments` (seconds since 1970), which stand between them. `metadata`: as JSON."""
         self.pieces = pieces
         self.moments = moments
         self.metadata = metadata
 
     def json(self, now: float, include: str = METADATA, object_bytes: bytes = b"", version: str = "v1") -> bytes:
-        """The row at `now`. `object_bytes`: the object in the served version, read for `OBJECT` only; `version`: that of the Table."""
+        """The row at `now`, in a Table of `version`. `object_bytes`: the object as served, needed for `OBJECT` only."""
         pieces = self.pieces
         moments = self.moments
         if len(moments) == 1:
