@@ -1,1 +1,1 @@
-"""The HTTP edge: requests and answers as plain types, the server that reads sockets, TLS. It knows nothing of the API."""
+"""The HTTP edge: requests and answers as plain types, the server that reads sockets, TLS. It knows no API."""

@@ -1,4 +1,4 @@
-"""Request, Response, Stream and Upgrade: what every filter and handler is written against, whichever edge reads the socket.
+"""Request, Response, Stream and Upgrade: what filters and handlers are written against, whichever edge reads sockets.
 
 Nothing here knows the Kubernetes API. `Handler` and `Filter` are the two types the whole server is composed of.
 """
@@ -25,20 +25,36 @@ class ClientGone(Exception):
     """The client closed the connection before the request was whole."""
 
 
+class BodyBroken(Exception):
+    """The body's chunks are not chunks. The text is what the original says (`invalid byte in chunk length`)."""
+
+
 class BodyReader(Protocol):
     async def read(self, limit: int) -> bytes:
-        """The whole body. Raises BodyTooLarge, ClientGone."""
+        """The whole body. Raises BodyTooLarge, BodyBroken, ClientGone."""
         ...
 
     async def chunk(self) -> bytes:
-        """The next piece, b"" at the end: for what is passed on without being kept."""
+        """The next piece, b"" at the end: for what is passed on without being kept. Raises BodyBroken, ClientGone."""
         ...
 
 
 class Request:
     """One HTTP request. What filters learn of it (user, request info, deadline) is attached to it by type."""
 
-    __slots__ = ("_attached", "_path", "body", "client_certificate", "headers", "method", "peer", "query", "raw_path", "scheme", "version")
+    __slots__ = (
+        "_attached",
+        "_path",
+        "body",
+        "client_certificate",
+        "headers",
+        "method",
+        "peer",
+        "query",
+        "raw_path",
+        "scheme",
+        "version",
+    )
 
     def __init__(
         self,
@@ -149,7 +165,7 @@ class RawConnection(Protocol):
 
 
 class Upgrade:
-    """Switch protocols: the head is sent as it is (status 101 or another), then `run` owns the connection until it returns."""
+    """Switch protocols: the head is sent as it is (status 101 or another), then `run` owns the connection."""
 
     __slots__ = ("headers", "run", "status")
 
