@@ -1,4 +1,4 @@
-"""The whole contract of the store, in one file: what the registry may ask (`Storage`) and what a database must offer (`Engine`).
+"""The whole contract of the store: what the registry may ask (`Storage`) and what a database must offer (`Engine`).
 
 Everything is keys, bytes and one increasing revision. Nothing here knows what the bytes mean.
 Errors are those of `pilothouse.storage.errors`, and no others.
@@ -65,8 +65,9 @@ class Read(Enum):
 class ListRequest:
     """A list of the keys under `prefix` (which ends in "/"), in the order of the keys' bytes.
 
-    `after`: continue with keys greater than or equal to this one. `limit`: 0 is no limit. `accept` is asked for each object, and what it
-    refuses neither counts nor is returned. With a limit and no `accept` the page says how many objects remain.
+    `after`: continue with keys greater than or equal to this one. `limit`: 0 is no limit. `accept` is asked for each
+    object, and what it refuses neither counts nor is returned. With a limit and no `accept` the page says how many
+    objects remain.
     """
 
     prefix: str
@@ -88,7 +89,7 @@ class Page:
 
 
 # (current object or None) -> new bytes. Runs again on every conflict, so it must be pure but for what it reads.
-# Returning the current object's own bytes means "no change": nothing is written. It may raise; the error passes through.
+# Returning the current object's own bytes means "no change": nothing is written. It may raise; the error passes on.
 Transform = Callable[[StoredObject | None], Awaitable[bytes]]
 # Asked with the current object before a delete, again after each conflict. It may raise.
 Check = Callable[[StoredObject], Awaitable[None]]
@@ -98,6 +99,11 @@ Ended = Callable[[StorageError | None], None]
 
 class Subscription(Protocol):
     """A running watch. `close` may be called at any time, more than once; nothing is delivered after it."""
+
+    @property
+    def revision(self) -> int:
+        """Every change up to this revision has been delivered (what a bookmark may say)."""
+        ...
 
     def close(self) -> None: ...
 
@@ -132,10 +138,11 @@ class Storage(Protocol):
         ...
 
     async def watch(self, prefix: str, since: int, deliver: Deliver, ended: Ended) -> Subscription:
-        """Deliver every change under `prefix` (a folder ending in "/", or one whole key) with a revision greater than `since`, in order, none twice.
+        """Deliver every change under `prefix` with a revision greater than `since`, in order, none twice.
 
-        `deliver` runs on the loop and must not block. `ended` comes at most once: None when the store closes, else
-        why. Raises Compacted where `since` is older than history. A `since` in the future delivers from there on.
+        `prefix` is a folder (it ends in "/") or one whole key. `deliver` runs on the loop and must not block; what
+        history holds may be delivered before this returns. `ended` comes at most once: None when the store closes,
+        else why. Raises Compacted where `since` is older than history. A `since` in the future delivers from there on.
         """
         ...
 
@@ -153,7 +160,7 @@ class KeyValue:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`count`: how many keys the whole range holds, whatever the limit. `revision`: that of the whole store at the read."""
+    """`count`: how many keys the whole range holds, whatever the limit. `revision`: of the whole store at the read."""
 
     items: Sequence[KeyValue]
     count: int
@@ -162,7 +169,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of a conditional write. Where it did not succeed, `current` is what stood there (None: nothing), else for a delete what it removed."""
+    """Of a conditional write. `current`: where it did not succeed, what stood there (None: nothing).
+
+    Where a delete succeeded, `current` is what it removed.
+    """
 
     succeeded: bool
     revision: int
@@ -179,11 +189,27 @@ class EngineEvent:
     revision: int
 
 
+DeliverEvents = Callable[[Sequence[EngineEvent]], None]
+
+
+class EngineSubscription(Subscription, Protocol):
+    """A running watch of an engine, which can also be waited for."""
+
+    async def reach(self, revision: int) -> None:
+        """Return once every change up to `revision` has been delivered, however long that takes."""
+        ...
+
+
 class Engine(Protocol):
     """All that a database must offer. An acknowledged write is durable."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether other processes write here too, so that events may come later than `revision()` tells of them."""
+        ...
+
     async def range(self, start: str, end: str, *, limit: int = 0, revision: int = 0) -> Range:
-        """Keys in [start, end) in byte order, at `revision` (0: now, linearizable). Raises Compacted, FutureRevision."""
+        """Keys in [start, end) in byte order, at `revision` (0: now, linearizable). Raises Compacted, TooLarge."""
         ...
 
     async def put_if(self, key: str, value: bytes, expected: int, *, ttl: float | None = None) -> Outcome:
@@ -195,9 +221,13 @@ class Engine(Protocol):
         ...
 
     async def watch(
-        self, start: str, end: str, since: int, deliver: Callable[[Sequence[EngineEvent]], None], ended: Ended
-    ) -> Subscription:
-        """As Storage.watch, over a range of keys. Events of a write are delivered before that write is acknowledged."""
+        self, start: str, end: str, since: int, deliver: DeliverEvents, ended: Ended, *, previous: bool = True
+    ) -> EngineSubscription:
+        """As Storage.watch, over a range of keys. Events of a write are delivered before that write is acknowledged.
+
+        A reader that knows what was there before (a cache) says `previous=False`: its events may lack `previous`.
+        What history holds may be delivered before this returns.
+        """
         ...
 
     async def revision(self) -> int: ...

@@ -1,0 +1,49 @@
+"""Forgetting old versions, in steps small enough to stand between two commits.
+
+`compacted` says below which revision reads are refused; it moves first. `swept` follows: each row of the log below
+`compacted` that replaced another makes that other one unreachable, and a delete itself is no longer needed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+import orjson
+
+from pilothouse.storage.engines.sqlite.rows import newest_revision, progress
+from pilothouse.storage.errors import TooLarge
+
+
+def mark(connection: sqlite3.Connection, revision: int) -> None:
+    """Refuse reads below `revision` from now on. Raises TooLarge for a revision of the future."""
+    newest = newest_revision(connection)
+    if revision > newest:
+        raise TooLarge(revision, newest)
+    connection.execute(
+        "UPDATE progress SET revision = max(revision, ?) WHERE name = 'compacted'",
+        (revision,),
+    )
+
+
+def sweep(connection: sqlite3.Connection, rows: int) -> bool:
+    """Forget what the next `rows` rows of the log make unreachable; whether there is more to do."""
+    swept = progress(connection, "swept")
+    compacted = progress(connection, "compacted")
+    if swept >= compacted:
+        return False
+    connection.execute("BEGIN IMMEDIATE")  # the writer rolls back what fails
+    last, replaced, deletes = connection.execute(
+        "SELECT max(revision), json_group_array(previous) FILTER (WHERE previous > 0),"
+        " json_group_array(revision) FILTER (WHERE value IS NULL) FROM (SELECT revision, previous, value FROM log"
+        " WHERE revision >= ? AND revision < ? ORDER BY revision LIMIT ?)",
+        (swept, compacted, rows),
+    ).fetchone()
+    dead = orjson.loads(replaced) + orjson.loads(deletes)
+    if dead:
+        connection.execute(
+            "DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?))", (orjson.dumps(dead).decode(),)
+        )
+    following = compacted if last is None else last + 1
+    connection.execute("UPDATE progress SET revision = ? WHERE name = 'swept'", (following,))
+    connection.execute("COMMIT")
+    return bool(following < compacted)

@@ -1,0 +1,52 @@
+"""A few threads with connections of their own, for reads that must not wait for the writer."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from pilothouse.storage.engines.sqlite.files import open_reader, translated
+from pilothouse.storage.engines.sqlite.settings import SqliteSettings
+from pilothouse.storage.errors import Unavailable
+
+T = TypeVar("T")
+
+
+class Readers:
+    """Runs functions of a connection, each in one read transaction: it sees one state of the whole store."""
+
+    def __init__(self, path: str, settings: SqliteSettings) -> None:
+        self._path = path
+        self._settings = settings
+        self._pool = ThreadPoolExecutor(settings.readers, thread_name_prefix="storage-reader")
+        self._mine = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._closed = False
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        if self._closed:
+            raise Unavailable("the store is closed")
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._run, work)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with translated(self._path):
+            connection: sqlite3.Connection | None = getattr(self._mine, "connection", None)
+            if connection is None:
+                connection = open_reader(self._path, self._settings)
+                self._mine.connection = connection
+                self._connections.append(connection)
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    async def close(self) -> None:
+        self._closed = True
+        await asyncio.to_thread(self._pool.shutdown)
+        for connection in self._connections:
+            connection.close()

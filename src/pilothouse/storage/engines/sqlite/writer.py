@@ -1,0 +1,208 @@
+"""The one thread that writes. It takes what waits, up to a limit, into one transaction: the disk is asked once a group.
+
+While a commit waits for the disk the next group gathers, so groups grow with the load and a lone writer never waits
+for company. Outcomes go back to the event loop in one call a commit: events first, then the acknowledgements.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from pilothouse.storage.api import EngineEvent, Outcome
+from pilothouse.storage.engines.hub import Hub
+from pilothouse.storage.engines.sqlite.commit import Group, Write
+from pilothouse.storage.engines.sqlite.files import as_storage_error, open_writer
+from pilothouse.storage.engines.sqlite.rows import newest_revision
+from pilothouse.storage.engines.sqlite.settings import SqliteSettings
+from pilothouse.storage.errors import StorageError, Unavailable
+
+log = logging.getLogger("pilothouse.storage")
+
+T = TypeVar("T")
+ROW_BYTES = 8192  # about what a row costs in the log beside its value: the page of the index that points to it
+
+
+class Job:
+    """Something else to do in the writer's thread, between two commits (a step of compaction)."""
+
+    __slots__ = ("future", "work")
+
+    def __init__(self, work: Callable[[sqlite3.Connection], Any], future: asyncio.Future[Any]) -> None:
+        self.work = work
+        self.future = future
+
+
+class Stop:
+    """The last thing in the queue."""
+
+
+Item = Write | Job | Stop
+
+
+class Writer:
+    """`submit` and `run` are called on the event loop; all else happens in the thread."""
+
+    def __init__(self, path: str, settings: SqliteSettings, hub: Hub, written: Callable[[int], None]) -> None:
+        """`written(bytes)` is told, in the thread, of each commit."""
+        self._path = path
+        self._settings = settings
+        self._hub = hub
+        self._loop = asyncio.get_running_loop()
+        self._written = written
+        self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        self._pending = 0
+        self._closed = False
+        self._connection = open_writer(path, settings)
+        self._revision = newest_revision(self._connection)
+        self._thread = threading.Thread(target=self._work, name="storage-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def revision(self) -> int:
+        """That of the newest write in the file."""
+        return self._revision
+
+    def submit(self, key: str, value: bytes | None, expected: int, expires: float | None) -> asyncio.Future[Outcome]:
+        """Queue a write. Raises Unavailable when closed or when too many wait."""
+        future: asyncio.Future[Outcome] = self._loop.create_future()
+        self._put(Write(key, value, expected, expires, future))
+        return future
+
+    def run(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Run `work` in the thread once all that was submitted before has been committed."""
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._put(Job(work, future))
+        return future
+
+    def _put(self, item: Write | Job) -> None:
+        if self._closed:
+            raise Unavailable("the store is closed")
+        if self._pending >= self._settings.max_pending:
+            raise Unavailable(f"{self._pending} writes are waiting for the disk")
+        self._pending += 1
+        self._queue.put(item)
+
+    async def close(self) -> None:
+        """Commit what was submitted, then end the thread."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(Stop())
+        await asyncio.to_thread(self._thread.join)
+
+    # In the thread.
+
+    def _work(self) -> None:
+        following: Item | None = None
+        while True:
+            item = following if following is not None else self._queue.get()
+            following = None
+            if isinstance(item, Write):
+                group, following = self._gather(item)
+                self._commit(group)
+            elif isinstance(item, Job):
+                self._run_job(item)
+            else:
+                break
+        self._connection.close()
+
+    def _gather(self, first: Write) -> tuple[list[Write], Item | None]:
+        """The group that begins with `first`, and what was taken from the queue but does not belong to it."""
+        group = [first]
+        size = len(first.value or b"")
+        while len(group) < self._settings.group and size < self._settings.group_bytes:
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if not isinstance(item, Write):
+                return group, item
+            group.append(item)
+            size += len(item.value or b"")
+        return group, None
+
+    def _commit(self, writes: Sequence[Write]) -> None:
+        connection = self._connection
+        group = Group(connection, self._revision, self._hub.wanting > 0)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            size = group.apply(writes)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._recover(error)
+            self._call_loop(self._refuse, writes, as_storage_error(self._path, error))
+            return
+        except Exception as error:
+            log.exception("a commit failed")
+            self._recover(error)
+            self._call_loop(self._refuse, writes, Unavailable(f"{self._path}: {error}"))
+            return
+        self._revision = group.revision
+        self._call_loop(self._acknowledge, writes, group.events, group.revision)
+        if group.events:
+            self._written(size + ROW_BYTES * len(group.events))
+
+    def _run_job(self, job: Job) -> None:
+        try:
+            result = job.work(self._connection)
+        except StorageError as error:
+            self._recover(error)
+            self._call_loop(self._fail, job, error)
+        except sqlite3.Error as error:
+            self._recover(error)
+            self._call_loop(self._fail, job, as_storage_error(self._path, error))
+        except Exception as error:
+            log.exception("a job of the writer failed")
+            self._recover(error)
+            self._call_loop(self._fail, job, Unavailable(f"{self._path}: {error}"))
+        else:
+            self._call_loop(self._finish, job, result)
+
+    def _recover(self, error: Exception) -> None:
+        """Leave nothing half-written; after an I/O error go on with a fresh connection, which reads the file anew."""
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            code = getattr(error, "sqlite_errorcode", 0) or 0
+            if code & 0xFF in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT):
+                fresh = open_writer(self._path, self._settings)
+                self._connection.close()
+                self._connection = fresh
+        except sqlite3.Error as again:
+            log.error("the store could not recover yet: %s", again)
+
+    def _call_loop(self, function: Callable[..., None], *arguments: object) -> None:
+        try:
+            self._loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:  # the loop was closed without closing the store: nobody waits any more
+            log.debug("the event loop is gone")
+
+    # On the loop again.
+
+    def _acknowledge(self, writes: Sequence[Write], events: Sequence[EngineEvent], revision: int) -> None:
+        self._pending -= len(writes)
+        self._hub.dispatch(events, revision)
+        for write in writes:
+            if not write.future.done() and write.outcome is not None:
+                write.future.set_result(write.outcome)
+
+    def _refuse(self, writes: Sequence[Write], error: StorageError) -> None:
+        self._pending -= len(writes)
+        for write in writes:
+            if not write.future.done():
+                write.future.set_exception(error)
+
+    def _finish(self, job: Job, result: object) -> None:
+        self._pending -= 1
+        if not job.future.done():
+            job.future.set_result(result)
+
+    def _fail(self, job: Job, error: StorageError) -> None:
+        self._pending -= 1
+        if not job.future.done():
+            job.future.set_exception(error)
