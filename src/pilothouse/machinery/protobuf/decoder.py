@@ -1,0 +1,284 @@
+"""From protobuf to an object in its JSON form: one generated function for each message type, made when first needed.
+
+Generated code reads straight ahead: it asks for each field once, by number, as every encoder of the original writes
+them. Whatever does not fit (another order, a field twice, unknown fields, damage) raises `Odd`; then `repair` reads the
+message field by field, puts it in order or names what is wrong, and the straight code reads the result. What is left out
+follows Go's JSON encoding of the same struct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.protobuf import plan, specials
+from pilothouse.machinery.protobuf.encoder import lazily, tag
+from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
+from pilothouse.machinery.protobuf.repair import MAX_DEPTH, repair
+from pilothouse.machinery.protobuf.wire import Odd, ProtobufError, narrow, read_int32, read_int64, read_unsigned
+from pilothouse.machinery.schema import Schema
+
+# (data, the same as wire text, from, to, what to fill) -> what was filled
+Decoder = Callable[..., Any]
+
+_FROM_BYTES: Final[dict[str, Callable[[bytes], Any]]] = {
+    s.BYTES: specials.decode_bytes,
+    s.QUANTITY: specials.decode_quantity,
+    s.INT_OR_STRING: specials.decode_int_or_string,
+    s.TIME: specials.decode_time,
+    s.MICRO_TIME: specials.decode_micro_time,
+    s.DURATION: specials.decode_duration,
+    s.FIELDS_V1: specials.decode_raw,
+    s.RAW: specials.decode_raw,
+    s.JSON: specials.decode_raw,
+}
+_ZERO: Final = {
+    s.STRING: '""', s.BOOL: "False", s.INT32: "0", s.INT64: "0", s.FLOAT64: "0", s.QUANTITY: '"0"',
+    s.INT_OR_STRING: "0", s.DURATION: '"0s"',
+}  # fmt: skip
+
+
+def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = "", kind: str = "") -> dict[str, Any]:
+    """The object in a message of a STRUCT type, without an envelope; `kind` and `api_version` come first where given.
+
+    Raises ProtobufError with the original's words.
+    """
+    data = bytes(data)
+    try:
+        decode = decoder(schema)
+        try:
+            return _decode(decode, data, api_version, kind)
+        except (Odd, IndexError, ProtobufError):
+            return _decode(decode, repair(schema, data), api_version, kind)
+    except (Odd, IndexError):
+        raise ProtobufError("unexpected EOF") from None
+    except RecursionError:
+        raise ProtobufError("proto: message is nested too deep") from None
+
+
+def _decode(decode: Decoder, data: bytes, api_version: str, kind: str) -> dict[str, Any]:
+    obj: dict[str, Any] = {}
+    if kind:
+        obj["kind"] = kind
+    if api_version:
+        obj["apiVersion"] = api_version
+    decode(data, data.decode("latin-1"), 0, len(data), obj)
+    return obj
+
+
+def decoder(schema: Schema) -> Decoder:
+    """The function that reads the message at data[i:end], compiled at its first use."""
+    made: Decoder | None = schema.compiled.get("protobuf.decode")
+    if made is None:
+        source, names = _Source(schema).build()
+        exec(compile(source, f"<protobuf decoder of {schema.name}>", "exec"), names)
+        made = schema.compiled["protobuf.decode"] = names["decode"]
+    return made
+
+
+class _Source:
+    """Writes the decoder of one message type.
+
+    In it: `b` the bytes, `s` their text, `i` the place of the tag `t`, `d` the object.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.slots = plan.slots(schema)
+        self.nests = plan.nests_itself(schema)
+        self.wide = False  # whether `t` holds two bytes
+        self.lines: list[str] = []
+        self.waiting: list[Slot] = []  # read, but to be put into `d` behind fields that are read later
+        self.names: dict[str, Any] = {
+            "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
+            "N": Odd(), "Odd": Odd, "E": ProtobufError,
+        }  # fmt: skip
+
+    def build(self) -> tuple[str, dict[str, Any]]:
+        self._add(0, f"def decode(b, s, i, end, d{', depth=0' if self.nests else ''}):")
+        if self.nests:
+            self._add(1, f"if depth > {MAX_DEPTH}: raise E('proto: message is nested too deep')")
+        self._add(1, "t = b[i] if i < end else 0")
+        read: set[int] = set()
+        for slot in self.slots:
+            if slot.number > 15 and not self.wide:
+                self.wide = True
+                self._add(1, "if t > 127: t += b[i + 1] << 8")
+            read.add(slot.place)
+            late = any(other.place < slot.place and other.place not in read for other in self.slots)
+            late = late or any(other.place < slot.place for other in self.waiting)
+            self._slot(slot, f"x{slot.number} =" if late else f"d[{slot.name!r}] =")
+            if late:
+                self.waiting.append(slot)
+            self._flush(read)
+        self._add(1, "if i != end: raise Odd", "return d")
+        return "\n".join(self.lines), self.names
+
+    def _add(self, indent: int, *lines: str) -> None:
+        self.lines += ["    " * indent + line for line in lines]
+
+    def _flush(self, read: set[int]) -> None:
+        """Puts what waits into the object as far as everything before it is there."""
+        self.waiting.sort(key=lambda slot: slot.place)
+        missing = min((other.place for other in self.slots if other.place not in read), default=len(self.slots) + 10**6)
+        while self.waiting and self.waiting[0].place < missing:
+            slot = self.waiting.pop(0)
+            if slot.label == INLINE:
+                self._add(1, f"d.update(x{slot.number})")
+            else:
+                self._add(1, f"if x{slot.number} is not N: d[{slot.name!r}] = x{slot.number}")
+
+    def _slot(self, slot: Slot, target: str) -> None:
+        number = ord(tag(slot)[0]) | (ord(tag(slot)[1]) << 8 if self.wide else 0)
+        if slot.label == INLINE:
+            self._inline(slot, target, number)
+            return
+        self._add(1, f"if t == {number}:")
+        if slot.label == LIST:
+            self._add(2, f"{target} l = []" if target[0] == "d" else f"l = {target} []", f"while t == {number}:")
+            self._value(slot, 3, "l.append({})")
+        elif slot.label == MAP:
+            self._add(2, f"{target} m = {{}}", "p = None", f"while t == {number}:")
+            self._entry(slot)
+        else:
+            self._value(slot, 2, f"{target} {{}}", self._kept(slot))
+        self._absent(slot, target)
+
+    def _inline(self, slot: Slot, target: str, number: int) -> None:
+        function = self._nested(slot)
+        filled = "d" if target[0] == "d" else f"x{slot.number}"
+        if filled != "d":
+            self._add(1, f"{filled} = {{}}")
+        self._add(1, f"if t == {number}:")
+        self._length(2)
+        self._add(2, f"{function}(b, s, i, e, {filled})", *self._next("e"))
+        self._add(1, f"else: {function}(b, s, 0, 0, {filled})")
+
+    def _kept(self, slot: Slot) -> str:
+        """The condition under which a value that was sent is shown."""
+        if slot.pointer or (slot.kind in (s.TIME, s.MICRO_TIME) and slot.omitzero):
+            return "" if slot.pointer else "{0} is not None"
+        if slot.omitempty and slot.kind in plan.SCALARS:
+            return "{0}"
+        return ""
+
+    def _absent(self, slot: Slot, target: str) -> None:
+        late = target[0] == "x"
+        shown = ""
+        if slot.label in (LIST, MAP) or slot.pointer or slot.kind in (s.BYTES, plan.WRAPPED):
+            shown = "" if slot.omitempty else "None"
+        elif slot.kind == s.STRUCT:
+            shown = f"{self._nested(slot)}(b, s, 0, 0, {{}})"
+        elif not (slot.omitzero or (slot.omitempty and slot.kind in plan.SCALARS)):
+            shown = _ZERO.get(slot.kind, "None")
+        if shown or late:
+            self._add(1, f"else: {target} {shown or 'N'}")
+
+    def _next(self, end: str = "") -> list[str]:
+        """Statements that step to the next tag, from `i` or from `end`."""
+        step = [f"i = {end}"] if end else []
+        return [*step, "t = b[i] | b[i + 1] << 8 if i < end else 0" if self.wide else "t = b[i] if i < end else 0"]
+
+    def _length(self, indent: int) -> None:
+        """Reads the length behind the tag: then the payload is at i to e."""
+        size = 2 if self.wide else 1
+        self._add(
+            indent,
+            f"n = b[i + {size}]",
+            f"if n < 128: i += {size + 1}",
+            f"else: n, i = R(b, i + {size})",
+            "e = i + n",
+        )
+
+    def _value(self, slot: Slot, indent: int, put: str, kept: str = "") -> None:
+        """Reads one value at the tag `t`, does `put` with it and steps on."""
+        size = 2 if self.wide else 1
+        if slot.kind in plan.VARINTS:
+            read = "R32" if slot.kind == s.INT32 else "R64"
+            self._add(
+                indent,
+                f"n = b[i + {size}]",
+                f"if n < 128: i += {size + 1}",
+                f"else: n, i = {read}(b, i + {size})",
+            )
+            self._put("n != 0" if slot.kind == s.BOOL else "n", indent, put, kept)
+            self._add(indent, *self._next())
+        elif slot.kind == s.FLOAT64:
+            self.names["F"] = specials.decode_double
+            self._add(indent, f"e = i + {size + 8}", "if e > end: raise Odd")
+            self._put(f"F(b[i + {size}:e])", indent, put, kept)
+            self._add(indent, *self._next("e"))
+        else:
+            self._length(indent)
+            self._put(self._payload(slot, "i", "e", indent), indent, put, kept)
+            self._add(indent, *self._next("e"))
+
+    def _put(self, value: str, indent: int, put: str, kept: str) -> None:
+        late = put[0] == "x"
+        if not kept:
+            self._add(indent, put.format(value))
+            return
+        self._add(indent, f"v = {value}", f"if {kept.format('v')}: {put.format('v')}")
+        if late:
+            self._add(indent, f"else: {put.format('N')}")
+
+    def _payload(self, slot: Slot, start: str, stop: str, indent: int) -> str:
+        """The expression for a value whose bytes are at start to stop."""
+        if slot.kind == s.STRING:
+            self._add(indent, f"v = s[{start}:{stop}]")
+            return "v if v.isascii() else U(v)"
+        if slot.kind in _FROM_BYTES:
+            function = f"P{slot.number}"
+            self.names[function] = _FROM_BYTES[slot.kind]
+            # Embedded objects and byte strings must be whole: what was cut short is not worth parsing.
+            return f"{function}(b[{start}:{stop}])"
+        deeper = ", depth + 1" if self.nests and slot.kind != plan.WRAPPED and self._target_nests(slot) else ""
+        return f"{self._nested(slot)}(b, s, {start}, {stop}, {{}}{deeper})"
+
+    def _target_nests(self, slot: Slot) -> bool:
+        message = plan.message_of(slot)
+        return message is not None and plan.nests_itself(message)
+
+    def _nested(self, slot: Slot) -> str:
+        function = f"D{slot.number}"
+        if function not in self.names:
+            lazily(self.names, function, lambda: decoder(slot.schema) if slot.kind == s.STRUCT else _indirect(slot))
+        return function
+
+    def _entry(self, slot: Slot) -> None:
+        """Reads one entry of a map: exactly a key and a value, keys rising."""
+        self._length(3)
+        self._add(
+            3,
+            "if b[i] != 10: raise Odd",
+            "n = b[i + 1]",
+            "if n < 128: i += 2",
+            "else: n, i = R(b, i + 1)",
+            "j = i + n",
+            "k = s[i:j]",
+            "if not k.isascii(): k = U(k)",
+            "if p is not None and k <= p: raise Odd",
+            "p = k",
+        )
+        if slot.kind in plan.VARINTS or slot.kind == s.FLOAT64:
+            raise plan.ProtobufPlanError(f"a map of {slot.kind}")
+        self._add(
+            3,
+            "if b[j] != 18: raise Odd",
+            "n = b[j + 1]",
+            "if n < 128: j += 2",
+            "else: n, j = R(b, j + 1)",
+            "if j + n != e: raise Odd",
+        )
+        self._put(self._payload(slot, "j", "e", 3), 3, "m[k] = {}", "")
+        self._add(3, *self._next("e"))
+
+
+def _indirect(slot: Slot) -> Decoder:
+    """Of a value that is wrapped into a message of its own."""
+    message = plan.message_of(slot)
+    assert message is not None
+    inner, kind = decoder(message), slot.kind
+    if kind == plan.WRAPPED:
+        return lambda b, s, i, end, d: inner(b, s, i, end, d).get("items")
+    return lambda b, s, i, end, d, depth=0: plan.from_union(kind, inner(b, s, i, end, d, depth))

@@ -1,0 +1,108 @@
+"""The bytes of protobuf that need no schema: errors, varints, texts.
+
+The codec works on text in which each character stands for one byte (Latin-1): joining and slicing such text is what
+CPython does fastest, and an ASCII string of an object is its own wire form.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+U64: Final = (1 << 64) - 1
+VARINT: Final = 0
+FIXED64: Final = 1
+LENGTH: Final = 2
+START_GROUP: Final = 3
+END_GROUP: Final = 4
+FIXED32: Final = 5
+
+
+class ProtobufError(ValueError):
+    """Bytes that are no message of their type, or an object that its type cannot hold. The text is the original's."""
+
+
+class Odd(Exception):
+    """The straight-line decoder met what it does not expect; the careful one must look. Never leaves the package."""
+
+
+def varint(number: int) -> str:
+    """A 64-bit integer as wire text; negative ones in two's complement, so in ten bytes."""
+    if not -(1 << 63) <= number <= U64:
+        raise ProtobufError(f"integer {number} does not fit in 64 bits")
+    number &= U64
+    out = ""
+    while number > 127:
+        out += chr(number & 127 | 128)
+        number >>= 7
+    return out + chr(number)
+
+
+class Varints(dict[int, str]):
+    """Wire text by number: the small ones are made beforehand, others when asked (and not kept)."""
+
+    def __missing__(self, number: int) -> str:
+        if not isinstance(number, int):
+            raise TypeError(f"expected an integer, got {type(number).__name__}")
+        return varint(number)
+
+
+VARINTS: Final = Varints((number, varint(number)) for number in range(4096))
+
+
+def read_unsigned(data: bytes, at: int) -> tuple[int, int]:
+    """The varint at `at` and the place behind it. Raises ProtobufError for one that does not end or does not fit."""
+    shift = value = 0
+    while True:
+        if shift >= 64:
+            raise ProtobufError("proto: integer overflow")
+        try:
+            byte = data[at]
+        except IndexError:
+            raise ProtobufError("unexpected EOF") from None
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value & U64, at
+        shift += 7
+
+
+def read_int64(data: bytes, at: int) -> tuple[int, int]:
+    """As read_unsigned, read as a signed number."""
+    value, at = read_unsigned(data, at)
+    return (value - (1 << 64) if value >> 63 else value), at
+
+
+def read_int32(data: bytes, at: int) -> tuple[int, int]:
+    """As read_unsigned; the low 32 bits, signed."""
+    value, at = read_unsigned(data, at)
+    value &= 0xFFFFFFFF
+    return (value - (1 << 32) if value >> 31 else value), at
+
+
+def wide(text: str) -> str:
+    """The wire text of a string that is not ASCII. What is half of a surrogate pair becomes U+FFFD."""
+    try:
+        return text.encode().decode("latin-1")
+    except UnicodeEncodeError:
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return whole.encode().decode("latin-1")
+
+
+def narrow(wire: str) -> str:
+    """The string behind wire text that is not ASCII. Each byte that is no UTF-8 becomes one U+FFFD, as in Go's JSON."""
+    data = wire.encode("latin-1")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        pass
+    out = []
+    at = 0
+    while at < len(data):
+        try:
+            out.append(data[at:].decode())
+            break
+        except UnicodeDecodeError as error:
+            out.append(data[at : at + error.start].decode())
+            out.append("\ufffd")
+            at += error.start + 1
+    return "".join(out)
