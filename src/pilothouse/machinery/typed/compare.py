@@ -1,0 +1,191 @@
+"""What an update gained and lost: two sets, made in one walk that passes over what is equal. Compiled to closures,
+once a type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
+from pilothouse.machinery.typed.own import Own, added
+from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, shape_of
+
+# compare(element, old, new, gained, lost): both are there (null too) and not equal; puts what it finds under `element`.
+_Compare = Callable[[str, Any, Any, Node, Node], None]
+_ABSENT: Final = object()
+_MapWalk = Callable[[dict[str, Any], dict[str, Any], Node, Node], None]
+
+
+def compare(schema: Schema, old: dict[str, Any], new: dict[str, Any]) -> tuple[Node, Node]:
+    """(gained, lost): the fields that are in `new` and changed or were not in `old`, and those that are no longer
+    there.
+    """
+    gained: Node = {}
+    lost: Node = {}
+    if old is not new:
+        _walk(schema)(old, new, gained, lost)
+    return gained, lost
+
+
+def _walk(schema: Schema) -> _MapWalk:
+    """The walk over the fields of a struct."""
+    found = schema.compiled.get("typed.compare.fields")
+    if found is None:
+        shape = shape_of(schema)
+        children: dict[str, tuple[_Compare, Own]] = {}
+
+        def child(name: str) -> tuple[_Compare, Own]:
+            pair = children.get(name)
+            if pair is None:
+                field = shape.fields.get(name)
+                if field is not None:
+                    pair = children[name] = (_compared(field.schema), added(field.schema))
+                else:
+                    pair = (_free, _added_free) if shape.open else (_leaf, _added_leaf)
+            return pair
+
+        schema.compiled["typed.compare.fields"] = found = _walk_names(child)
+    return found
+
+
+def _walk_names(child: Callable[[str], tuple[_Compare, Own]]) -> _MapWalk:
+    def walk(old: dict[str, Any], new: dict[str, Any], gained: Node, lost: Node) -> None:
+        for name, now in new.items():
+            before = old.get(name, _ABSENT)
+            if before is now or before == now:
+                continue
+            element = f"f:{name}"
+            if before is _ABSENT:
+                gained[element] = child(name)[1](now)
+            else:
+                child(name)[0](element, before, now, gained, lost)
+        for name in old:
+            if name not in new:
+                lost[f"f:{name}"] = child(name)[1](old[name])
+
+    return walk
+
+
+def _compared(schema: Schema) -> _Compare:
+    found = schema.compiled.get("typed.compare")
+    if found is None:
+        schema.compiled["typed.compare"] = found = _compile(shape_of(schema), schema)
+    return found
+
+
+def _compile(shape: Shape, schema: Schema) -> _Compare:
+    if shape.kind == ATOM:
+        return _leaf
+    if shape.kind == FREE:
+        return _free
+    if shape.kind == STRUCT:
+        return _maps(_walk(schema))
+    if shape.item is None:
+        raise TypeError(f"{schema!r} has no items")
+    if shape.kind == MAP:
+        pair = (_compared(shape.item), added(shape.item))
+        return _maps(_walk_names(lambda name: pair))
+    return (
+        _lists(shape, _leaf, _added_leaf)
+        if shape.kind == SET
+        else _lists(shape, _compared(shape.item), added(shape.item))
+    )
+
+
+def _leaf(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:
+    gained[element] = LEAF
+
+
+def _added_leaf(value: Any) -> Node:
+    return LEAF
+
+
+def _attach(element: str, gained: Node, lost: Node, inner_gained: Node, inner_lost: Node) -> None:
+    if inner_gained:
+        gained[element] = ordered(inner_gained)
+    if inner_lost:
+        lost[element] = ordered(inner_lost)
+
+
+def _maps(walk: _MapWalk) -> _Compare:
+    def maps(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:
+        if not old and not new:
+            gained[element] = LEAF  # null and empty are told apart
+            return
+        inner_gained: Node = {}
+        inner_lost: Node = {}
+        walk(old if type(old) is dict else {}, new if type(new) is dict else {}, inner_gained, inner_lost)
+        _attach(element, gained, lost, inner_gained, inner_lost)
+
+    return maps
+
+
+def _lists(shape: Shape, same: _Compare, own: Own) -> _Compare:
+    def lists(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:
+        if not old and not new:
+            gained[element] = LEAF
+            return
+        before = old if type(old) is list else []
+        now = new if type(new) is list else []
+        inner_gained: Node = {}
+        inner_lost: Node = {}
+        _compare_items(shape, before, now, same, own, inner_gained, inner_lost)
+        _attach(element, gained, lost, inner_gained, inner_lost)
+
+    return lists
+
+
+def _compare_items(
+    shape: Shape, before: list[Any], now: list[Any], same: _Compare, own: Own, gained: Node, lost: Node
+) -> None:
+    old, new = index(shape, before), index(shape, now)
+    for key, item in new.items():
+        was = old.get(key, _ABSENT)
+        if item is Duplicated:
+            if was is not Duplicated:
+                # Newly doubled: what the single item held is gone, a mark for the doubled key comes.
+                gained[key] = LEAF
+                if was is not _ABSENT:
+                    lost[key] = _without_self(own(was))
+            elif _all_of(shape, before, key) != _all_of(shape, now, key):
+                gained[key] = LEAF
+        elif was is _ABSENT:
+            gained[key] = own(item)
+        elif was is Duplicated:
+            # No longer doubled: the mark was a member, and the item is one again; what it holds is new.
+            gained[key] = own(item)
+        elif was is not item and was != item:
+            same(key, was, item, gained, lost)
+    for key, was in old.items():
+        if key not in new:
+            lost[key] = LEAF if was is Duplicated else own(was)
+
+
+def _without_self(node: Node) -> Node:
+    return {element: child for element, child in node.items() if element != SELF}
+
+
+def _all_of(shape: Shape, items: list[Any], key: str) -> list[Any]:
+    return [item for item in items if shape.element(item) == key]
+
+
+def _free(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:
+    """Values without a schema: maps key by key, all else whole."""
+    old_map, new_map = type(old) is dict, type(new) is dict
+    if old_map and new_map and (old or new):
+        inner_gained: Node = {}
+        inner_lost: Node = {}
+        _walk_free(old, new, inner_gained, inner_lost)
+        _attach(element, gained, lost, inner_gained, inner_lost)
+        return
+    gained[element] = LEAF
+    if old_map and old:
+        lost[element] = _without_self(_added_free(old))
+    if new_map and new:
+        gained[element] = _added_free(new)
+
+
+_added_free: Final[Own] = added(Schema("json"))
+_walk_free: Final[_MapWalk] = _walk_names(lambda name: (_free, _added_free))

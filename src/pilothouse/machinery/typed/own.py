@@ -1,0 +1,184 @@
+"""What is owned: by whoever adds a value, creates an object, or applies a configuration. Compiled to closures, once a
+type.
+
+Structs of one shape (the same fields present) have sets of one shape, so the frame of a set is made once for each
+shape seen and shared; what remains for an object is to fill in what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.schema import Field, Schema
+from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
+from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Shape, shape_of
+
+Own = Callable[[Any], Node]
+MAX_SHAPES: Final = 256  # frames kept for a type; beyond that they are made anew each time
+
+
+class _Frame:
+    """The set of a struct with certain fields: what is fixed, and what must be filled in for each value."""
+
+    __slots__ = ("fill", "fixed")
+
+    def __init__(self, fixed: Node, fill: list[tuple[str, str, Own]]) -> None:
+        self.fixed = fixed
+        self.fill = fill
+
+
+def added(schema: Schema) -> Own:
+    """`f(value) -> child node` of a value that was not there before: itself, and all that is in it."""
+    found = schema.compiled.get("typed.added")
+    if found is None:
+        schema.compiled["typed.added"] = found = _compile(schema, _below(added), whole=True)
+    return found
+
+
+def applied(schema: Schema) -> Own:
+    """`f(value) -> child node` of a value in an applied configuration: containers with a schema are not members
+    themselves.
+    """
+    found = schema.compiled.get("typed.applied")
+    if found is None:
+        schema.compiled["typed.applied"] = found = _compile(schema, _below(applied), whole=False)
+    return found
+
+
+def _below(make: Callable[[Schema], Own]) -> Callable[[Schema], Own | None]:
+    """How children are made: None for those that are owned whole."""
+    return lambda of: None if shape_of(of).kind == ATOM else make(of)
+
+
+def _compile(schema: Schema, child: Callable[[Schema], Own | None], whole: bool) -> Own:
+    shape = shape_of(schema)
+    if shape.kind == ATOM:
+        return lambda value: LEAF
+    if shape.kind == FREE:
+        return _free
+    if shape.kind == STRUCT:
+        return _struct(shape, child, whole)
+    if shape.kind == MAP:
+        return _map(shape, child, whole)
+    if shape.kind == SET:
+        return _set(shape, whole)
+    return _keyed(shape, child, whole)
+
+
+def _free(value: Any) -> Node:
+    if type(value) is not dict or not value:
+        return LEAF
+    out: Node = {SELF: LEAF}
+    for name in sorted(value):
+        out[f"f:{name}"] = _free(value[name])
+    return out
+
+
+def _struct(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
+    frames: dict[tuple[str, ...], _Frame] = {}
+
+    def frame(names: tuple[str, ...]) -> _Frame:
+        fixed: Node = {SELF: LEAF} if whole else {}
+        fill = []
+        for name in sorted(names):
+            element = f"f:{name}"
+            field = shape.fields.get(name)
+            own = child(field.schema) if field is not None else _free if shape.open else None
+            fixed[element] = LEAF
+            if own is not None:
+                fill.append((name, element, own if whole else _unless_empty_list(field, own)))
+        made = _Frame(fixed, fill)
+        if len(frames) < MAX_SHAPES:
+            frames[names] = made
+        return made
+
+    def struct(value: Any) -> Node:
+        if type(value) is not dict or not value:
+            return LEAF
+        names = tuple(value)
+        found = frames.get(names) or frame(names)
+        if not found.fill:
+            return found.fixed
+        out = found.fixed.copy()
+        for name, element, own in found.fill:
+            node = own(value[name])
+            if node is _NOTHING:
+                del out[element]
+            else:
+                out[element] = node
+        return out if out else _NOTHING
+
+    return struct
+
+
+_NOTHING: Final[Node] = {}  # told apart from LEAF by identity: neither a member nor anything below it
+
+
+def _unless_empty_list(field: Field | None, own: Own) -> Own:
+    """An empty list that would be owned item by item has nothing to own when it is applied; null has, and so has an
+    empty map.
+    """
+    if field is None or field.schema.kind != s.LIST:
+        return own
+    return lambda value: _NOTHING if value == [] else own(value)
+
+
+def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
+    if shape.item is None:
+        raise TypeError("a map without items")
+    own = child(shape.item)
+
+    def leaves(value: Any) -> Node:
+        if type(value) is not dict or not value:
+            return LEAF
+        out: Node = {SELF: LEAF} if whole else {}
+        for name in sorted(value):
+            out[f"f:{name}"] = LEAF
+        return out
+
+    def granular(value: Any) -> Node:
+        if type(value) is not dict or not value:
+            return LEAF
+        out: Node = {SELF: LEAF} if whole else {}
+        for name in sorted(value):
+            node = own(value[name])  # type: ignore[misc]
+            out[f"f:{name}"] = node if whole or not node else {SELF: LEAF, **node}
+        return out
+
+    return leaves if own is None else granular
+
+
+def _set(shape: Shape, whole: bool) -> Own:
+    element = shape.element
+
+    def items(value: Any) -> Node:
+        if type(value) is not list or not value:
+            return LEAF
+        out: Node = {SELF: LEAF} if whole else {}
+        for item in value:
+            out[element(item)] = LEAF
+        return ordered(out)
+
+    return items
+
+
+def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
+    element = shape.element
+    own = child(shape.item) if shape.item is not None else None
+
+    def items(value: Any) -> Node:
+        if type(value) is not list or not value:
+            return LEAF
+        out: Node = {SELF: LEAF} if whole else {}
+        for item in value:
+            key = element(item)
+            if key in out:
+                out[key] = LEAF  # twice the same key: owned as one, whole
+                continue
+            node = own(item) if own is not None else LEAF
+            out[key] = node if whole or not node else {SELF: LEAF, **node}
+        return ordered(out)
+
+    return items

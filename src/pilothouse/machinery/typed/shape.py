@@ -1,0 +1,129 @@
+"""How a type's value is owned: whole, field by field, or item by item. Every walk of this package is made from a
+`Shape`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from json.encoder import encode_basestring
+from typing import Any, Final
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.schema import Field, Schema
+
+ATOM: Final = "atom"  # owned whole: scalars, atomic lists and maps, free-form objects of built-in kinds
+STRUCT: Final = "struct"
+MAP: Final = "map"
+SET: Final = "set"
+KEYED: Final = "keyed"
+FREE: Final = "free"  # no schema: maps key by key, all else whole
+
+Duplicated: Final = object()  # stands in an index for an item whose key comes more than once
+
+
+class Shape:
+    """Made once a schema. `fields` of a STRUCT by name; `item` of a MAP, SET or KEYED; `keys` of a KEYED: (name,
+    default or None).
+
+    `element(item)` of SET and KEYED gives the path element of an item. `open`: undeclared fields of a STRUCT are kept
+    (FREE).
+    """
+
+    __slots__ = ("_schema", "element", "fields", "item", "keys", "kind", "open", "schema")
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.kind = _kind(schema)
+        self.fields: dict[str, Field] = schema.properties if self.kind == STRUCT else {}
+        self.item: Schema | None = schema.items if self.kind in (MAP, SET, KEYED) else None
+        self.keys: tuple[tuple[str, Any], ...] = ()
+        self.open = schema.preserve_unknown
+        self.element: Callable[[Any], str] = set_element
+        if self.kind == KEYED and self.item is not None:
+            properties = self.item.properties
+            self.keys = tuple(
+                (name, properties[name].default if name in properties else None) for name in sorted(schema.list_keys)
+            )
+            self.element = _keyed_element(self.keys)
+
+
+def shape_of(schema: Schema) -> Shape:
+    found = schema.compiled.get("typed.shape")
+    if found is None:
+        found = schema.compiled["typed.shape"] = Shape(schema)
+    return found
+
+
+def _kind(schema: Schema) -> str:
+    kind = schema.kind
+    if kind == s.STRUCT:
+        if schema.map_type == "atomic":
+            return ATOM
+        return STRUCT if schema.properties or not schema.preserve_unknown else FREE
+    if kind == s.MAP:
+        return ATOM if schema.map_type == "atomic" else MAP
+    if kind == s.LIST:
+        if schema.list_type == "set":
+            return SET
+        if schema.list_type == "map" and schema.items.kind == s.STRUCT:
+            return KEYED
+        return ATOM
+    return FREE if kind == s.JSON else ATOM
+
+
+def json_text(value: Any) -> str:
+    """JSON as the original writes it inside a path element: sorted keys, no blanks, text as it is."""
+    if type(value) is str:
+        return encode_basestring(value)
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if type(value) is int:
+        return str(value)
+    if type(value) is float and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def set_element(item: Any) -> str:
+    return f"v:{json_text(item)}"
+
+
+def _keyed_element(keys: tuple[tuple[str, Any], ...]) -> Callable[[Any], str]:
+    """The path element of a list item. Keys that the item lacks and that have no default are left out."""
+    if len(keys) == 1 and keys[0][1] is None:
+        name = keys[0][0]
+        start = f"k:{{{encode_basestring(name)}:"
+
+        def single(item: Any) -> str:
+            value = item.get(name, single) if type(item) is dict else single
+            if type(value) is str:
+                return start + encode_basestring(value) + "}"
+            return "k:{}" if value is single else f"{start}{json_text(value)}}}"
+
+        return single
+    named = [(name, f"{encode_basestring(name)}:", default) for name, default in keys]
+
+    def several(item: Any) -> str:
+        parts = []
+        known = item if type(item) is dict else {}
+        for name, start, default in named:
+            if name in known:
+                parts.append(start + json_text(known[name]))
+            elif default is not None:
+                parts.append(start + json_text(default))
+        return "k:{" + ",".join(parts) + "}"
+
+    return several
+
+
+def index(shape: Shape, items: list[Any]) -> dict[str, Any]:
+    """Items by path element, in order of first appearance; `Duplicated` for those that come more than once."""
+    element = shape.element
+    found: dict[str, Any] = {}
+    for item in items:
+        key = element(item)
+        found[key] = Duplicated if key in found else item
+    return found

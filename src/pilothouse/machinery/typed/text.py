@@ -1,0 +1,100 @@
+"""How the original prints values and paths in its messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+
+def plain(value: Any) -> str:
+    """A JSON value as Go's %v: `map[a:1 b:[x y]]`, keys sorted, `<nil>`."""
+    if value is None:
+        return "<nil>"
+    if value is True or value is False:
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{plain(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(plain(item) for item in value)}]"
+    return number(value)
+
+
+def syntax(value: Any) -> str:
+    """A JSON value as Go's %#v inside an interface."""
+    if value is None:
+        return "interface {}(nil)"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, dict):
+        inner = ", ".join(f"{quoted(key)}:{syntax(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{inner}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(syntax(item) for item in value)}}}"
+    return plain(value)
+
+
+def type_name(value: Any) -> str:
+    """The Go type that a decoded JSON value has."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, dict):
+        return "map[string]interface {}"
+    if isinstance(value, list):
+        return "[]interface {}"
+    return "int64" if isinstance(value, int) else "float64"
+
+
+def number(value: float | int) -> str:
+    """A number as Go's %v: whole up to 21 digits, else with an exponent of two digits at least."""
+    if isinstance(value, int):
+        return str(value)
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    shown = repr(value)
+    mantissa, exponent, power = shown.partition("e")
+    if not exponent:
+        return shown
+    sign, digits = (power[0], power[1:]) if power[0] in "+-" else ("+", power)
+    return f"{mantissa}e{sign}{digits.zfill(2)}"
+
+
+def quoted(text: str) -> str:
+    """Text in double quotes as Go's %q, where it differs from JSON only in rare control characters."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def value_text(value: Any) -> str:
+    """A value inside a path: text in quotes, maps as `key=value` joined by `;`."""
+    if isinstance(value, str):
+        return quoted(value)
+    if value is None:
+        return "null"
+    if isinstance(value, list):
+        return f"[{','.join(value_text(item) for item in value)}]"
+    if isinstance(value, dict):
+        return ";".join(f"{key}={value_text(value[key])}" for key in sorted(value))
+    return plain(value)
+
+
+def element_text(element: str) -> str:
+    """`.name`, `[name="x"]`, `[="x"]` or `[3]`."""
+    kind, _, rest = element.partition(":")
+    if kind == "f":
+        return f".{rest}"
+    if kind == "k":
+        return f"[{','.join(f'{key}={value_text(value)}' for key, value in json.loads(rest).items())}]"
+    if kind == "v":
+        return f"[={value_text(json.loads(rest))}]"
+    return f"[{rest}]"
+
+
+def path_text(path: Iterable[str]) -> str:
+    """A path of elements as conflicts show it: `.spec.containers[name="x"].image`."""
+    return "".join(element_text(element) for element in path)

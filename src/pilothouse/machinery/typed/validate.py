@@ -1,0 +1,112 @@
+"""Whether an applied configuration fits its type, in the words of the original's typed objects."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed.shape import FREE, KEYED, SET, Shape, shape_of
+from pilothouse.machinery.typed.text import element_text, plain, syntax, type_name
+
+_NUMBERS: Final = frozenset({s.INT32, s.INT64, s.FLOAT64})
+_ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
+_TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
+
+
+def problems(schema: Schema, value: Any, duplicates: bool = False) -> list[str]:
+    """What is wrong, each as `.path: reason`; empty when all fits. `duplicates`: keys of a list may come twice (live
+    objects).
+    """
+    found: list[str] = []
+    _check(schema, value, "", found, duplicates)
+    return found
+
+
+def joined(found: list[str]) -> str:
+    """Several problems in one message."""
+    return found[0] if len(found) == 1 else "\n".join(["errors:", *(f"  {problem}" for problem in found)])
+
+
+def _check(schema: Schema, value: Any, path: str, found: list[str], duplicates: bool) -> None:
+    if value is None:
+        return
+    kind = schema.kind
+    if kind == s.STRUCT:
+        _check_struct(schema, value, path, found, duplicates)
+    elif kind == s.MAP:
+        if not isinstance(value, dict):
+            found.append(f"{path}: expected map, got &{{{plain(value)}}}")
+            return
+        for name, inner in value.items():
+            _check(schema.items, inner, f"{path}.{name}", found, duplicates)
+    elif kind == s.LIST:
+        _check_list(schema, value, path, found, duplicates)
+    elif kind in _NUMBERS:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            found.append(f"{path}: expected numeric (int or float), got {type_name(value)}")
+    elif kind in _TEXTS:
+        if not isinstance(value, str):
+            found.append(f"{path}: expected string, got &value.valueUnstructured{{Value:{syntax(value)}}}")
+    elif kind == s.BOOL:
+        if not isinstance(value, bool):
+            found.append(f"{path}: expected boolean, got &{{{plain(value)}}}")
+    elif kind in _ANY_SCALAR and isinstance(value, dict | list):
+        found.append(f"{path}: expected any scalar, got &{{{plain(value)}}}")
+
+
+def _check_struct(schema: Schema, value: Any, path: str, found: list[str], duplicates: bool) -> None:
+    if not isinstance(value, dict):
+        found.append(f"{path}: expected map, got &{{{plain(value)}}}")
+        return
+    fields = schema.properties
+    for name, inner in value.items():
+        field = fields.get(name)
+        if field is not None:
+            _check(field.schema, inner, f"{path}.{name}", found, duplicates)
+        elif not schema.preserve_unknown:
+            found.append(f"{path}.{name}: field not declared in schema")
+
+
+def _check_list(schema: Schema, value: Any, path: str, found: list[str], duplicates: bool) -> None:
+    if not isinstance(value, list):
+        found.append(f"{path}: expected list, got &{{{plain(value)}}}")
+        return
+    shape = shape_of(schema)
+    if shape.kind not in (SET, KEYED):
+        for position, item in enumerate(value):
+            _check(schema.items, item, f"{path}[{position}]", found, duplicates)
+        return
+    seen: set[str] = set()
+    for position, item in enumerate(value):
+        wrong = _wrong_item(shape, item)
+        if wrong:
+            found.append(f"{path}: element {position}: {wrong}")
+            return  # the original looks no further in this list
+        element = shape.element(item)
+        shown = element_text(element)
+        if element in seen and not duplicates:
+            found.append(f"{path}: duplicate entries for key {shown}")
+        seen.add(element)
+        _check(schema.items, item, path + shown, found, duplicates)
+
+
+def _wrong_item(shape: Shape, item: Any) -> str:
+    if shape.kind == KEYED:
+        if item is None:
+            return "associative list with keys may not have a null element"
+        if not isinstance(item, dict):
+            return "associative list with keys may not have non-map elements"
+        return ""
+    if item is None:
+        return "associative list without keys has an element that's an explicit null"
+    if isinstance(item, dict):
+        return "associative list without keys has an element that's a map type"
+    if isinstance(item, list):
+        return "not supported: associative list with lists as elements"
+    return ""
+
+
+def is_free(schema: Schema) -> bool:
+    """Whether the type says nothing about its values."""
+    return shape_of(schema).kind == FREE
