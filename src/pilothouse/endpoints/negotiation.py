@@ -91,15 +91,13 @@ def _choose(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> For
     return None
 
 
-def refusal(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> APIError:
-    """406. Asking for metadata of a list, or for the list form of one object, has a text of its own."""
+def refusal(header: str, offered: tuple[str, ...], forms: frozenset[str], shown: str = "") -> APIError:
+    """406. Asking for metadata of a list, or for the list form of one object, names the Go type `shown`."""
     for clause in parse_accept(header):
         wanted = clause.parameters.get("as", "")
         if wanted in ("PartialObjectMetadata", "PartialObjectMetadataList") and forms and wanted not in forms and clause.type in offered:
-            if wanted == "PartialObjectMetadata":
-                text = "you requested PartialObjectMetadata, but the requested object is a list (type PartialObjectMetadataList)"
-            else:
-                text = "you requested PartialObjectMetadataList, but the requested object is not a list"
+            what = "a list" if wanted == "PartialObjectMetadata" else "not a list"
+            text = f"you requested {wanted}, but the requested object is {what} ({shown})"
             return APIError(406, "NotAcceptable", text)
     return not_acceptable(offered)
 

@@ -53,6 +53,7 @@ class Renderer:
         answer = self.document(error.status(), form, error.code)
         if error.retry_after:
             answer.headers.append((b"Retry-After", str(error.retry_after).encode()))
+        answer.headers += error.headers
         return answer
 
 

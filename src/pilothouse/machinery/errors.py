@@ -28,7 +28,7 @@ class Cause:
 class APIError(Exception):
     """An error that renders as a Status with kind, code and reason.
 
-    `details`: None leaves them out, {} shows an empty object, as the original does for a few. `headers` travel with the answer.
+    `details`: None leaves them out, {} shows an empty object, as the original does for a few.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class APIError(Exception):
         self.message = message
         self.details = details
         self.retry_after = retry_after
+        self.headers: list[tuple[bytes, bytes]] = []  # travel with the answer (Warning)
         self.metadata = metadata or {}  # of the Status: {"continue": token} of an expired list
 
     def status(self) -> dict[str, Any]:

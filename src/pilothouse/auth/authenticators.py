@@ -1,0 +1,123 @@
+"""Who a request comes from (Kubernetes documentation, "Authenticating"): static tokens, client certificates, anonymous.
+
+Authenticators are pure: they get the credentials that a filter took from the request.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import pathlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from pilothouse.auth.certificates import CertificateError, ClientAuthority
+from pilothouse.registry.request import Caller
+
+AUTHENTICATED: Final = "system:authenticated"
+UNAUTHENTICATED: Final = "system:unauthenticated"
+ANONYMOUS: Final = Caller("system:anonymous", "", (UNAUTHENTICATED,))
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """`token`: that of an Authorization header, None where there is none. `certificate`: DER of the client's."""
+
+    token: str | None
+    certificate: bytes | None
+
+
+class Refused(Exception):
+    """Credentials were offered and are not good."""
+
+
+class Authenticator(Protocol):
+    def authenticate(self, credentials: Credentials) -> Caller | None:
+        """Who it is; None where these credentials are not for this authenticator. Raises Refused."""
+        ...
+
+
+class TokenFile:
+    """`--token-auth-file`: a CSV of token, user, uid and, in quotes, groups."""
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        # Found by digest, so that the time a look-up takes tells nothing about tokens that come close.
+        self._callers = {hashlib.sha256(row[0].encode()).digest(): self._caller(row) for row in rows}
+
+    @classmethod
+    def read(cls, path: pathlib.Path) -> TokenFile:
+        """Raises OSError, ValueError for a row with too few columns."""
+        with path.open(newline="") as file:
+            rows = [row for row in csv.reader(file) if row]
+        for row in rows:
+            if len(row) < 3:
+                raise ValueError(f"token file '{path}' must have at least 3 columns (token, user name, user uid), found {len(row)}")
+        return cls(rows)
+
+    @staticmethod
+    def _caller(row: Sequence[str]) -> Caller:
+        groups = tuple(part.strip() for part in row[3].split(",")) if len(row) > 3 and row[3] else ()
+        return Caller(row[1], row[2], (*groups, AUTHENTICATED))
+
+    def authenticate(self, credentials: Credentials) -> Caller | None:
+        token = credentials.token
+        if token is None:
+            return None
+        return self._callers.get(hashlib.sha256(token.encode()).digest())
+
+
+class ClientCertificates:
+    """Certificates signed by `--client-ca-file`: the common name is the user, organizations are the groups."""
+
+    CACHE: Final = 1024
+
+    def __init__(self, authority: ClientAuthority, now: Callable[[], datetime]) -> None:
+        self._authority = authority
+        self._now = now
+        self._known: OrderedDict[bytes, tuple[Caller, datetime]] = OrderedDict()
+
+    def authenticate(self, credentials: Credentials) -> Caller | None:
+        der = credentials.certificate
+        if der is None:
+            return None
+        known = self._known.get(der)
+        now = self._now()
+        if known is not None and known[1] > now:
+            return known[0]
+        try:
+            subject = self._authority.verify(der, now)
+        except CertificateError as error:
+            raise Refused(str(error)) from error
+        caller = Caller(subject.common_name, "", (*subject.organizations, AUTHENTICATED))
+        self._known[der] = (caller, subject.not_after)
+        if len(self._known) > self.CACHE:
+            self._known.popitem(last=False)
+        return caller
+
+
+class Union:
+    """The first authenticator that knows the caller decides; credentials that none of them knows are refused."""
+
+    def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
+        self._authenticators = authenticators
+        self._anonymous = anonymous
+
+    def authenticate(self, credentials: Credentials) -> Caller:
+        """Raises Refused."""
+        refusal: Refused | None = None
+        for authenticator in self._authenticators:
+            try:
+                caller = authenticator.authenticate(credentials)
+            except Refused as error:
+                refusal = error
+                continue
+            if caller is not None:
+                return caller
+        if refusal is not None:
+            raise refusal
+        if credentials.token is None and self._anonymous:
+            return ANONYMOUS
+        raise Refused("no authenticator knows the credentials")

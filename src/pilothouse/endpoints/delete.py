@@ -1,0 +1,38 @@
+"""DELETE of one object (API concepts, "Delete"; DeleteOptions in the API reference)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pilothouse.endpoints.options import delete_options, delete_options_of_query
+from pilothouse.endpoints.requestinfo import Query
+from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.registry.request import DeleteOptions
+from pilothouse.serving.http import Request, Response
+
+
+async def read_delete_options(scope: Scope, request: Request, query: Query) -> DeleteOptions:
+    """From the body; from the query only where there is no body."""
+    body = await scope.body.read_delete_options(request)
+    return delete_options(body) if body is not None else delete_options_of_query(query)
+
+
+async def delete_object(scope: Scope, request: Request) -> Response:
+    info, query = info_of(request)
+    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    options = await read_delete_options(scope, request, query)
+    write = scope.write(request, info, "", options.dry_run)
+    done = await scope.deleter.delete(info.name, options, write)
+    if done.gone and not scope.resource.delete.answers_object:
+        return scope.forms.status_response(success(scope, info.name, done.uid), form)
+    return scope.forms.object_response(done.shown, scope.version, form, query)
+
+
+def success(scope: Scope, name: str, uid: str) -> dict[str, Any]:
+    details: dict[str, Any] = {"name": name}
+    if scope.resource.group:
+        details["group"] = scope.resource.group
+    details["kind"] = scope.resource.plural
+    if uid:
+        details["uid"] = uid
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}

@@ -1,0 +1,171 @@
+"""The forms in which one resource's objects are shown: JSON from the stored bytes, Tables, metadata alone, YAML, protobuf.
+
+What is derived from an object is kept beside it (`StoredObject.forms`) and shared by every request that asks for the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.endpoints import table as tables
+from pilothouse.endpoints.binary import BinaryForms
+from pilothouse.endpoints.negotiation import JSON, OFFERED, PROTOBUF, YAML, Form, negotiate, refusal
+from pilothouse.endpoints.render import Renderer, headers_of
+from pilothouse.endpoints.requestinfo import Query
+from pilothouse.endpoints.table import Columns
+from pilothouse.machinery import yamlcodec
+from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
+from pilothouse.registry.codec import ObjectCodec
+from pilothouse.registry.reader import ListPage
+from pilothouse.registry.resource import Object, Resource
+from pilothouse.serving.http import Answer, Request, Response, Stream, StreamWriter
+from pilothouse.storage.api import StoredObject
+
+BATCH: Final = 250  # objects of a long list that are made in one go, before others get their turn
+Wrap = Callable[[bytes], bytes]
+
+
+class Forms:
+    """All forms of one resource. `columns` are those of its Table; `now` gives seconds since 1970."""
+
+    def __init__(
+        self,
+        resource: Resource,
+        codec: ObjectCodec,
+        columns: Callable[[], Columns],
+        renderer: Renderer,
+        binary: BinaryForms | None,
+        now: Callable[[], float],
+    ) -> None:
+        self.resource = resource
+        self.codec = codec
+        self.columns = columns
+        self.renderer = renderer
+        self.binary = binary
+        self._now = now
+        self._offered = OFFERED if binary is not None else (JSON, YAML)
+
+    def negotiate(self, request: Request, forms: frozenset[str]) -> Form:
+        """Raises NotAcceptable, in the words of this resource."""
+        try:
+            return negotiate(request, offered=self._offered, forms=forms)
+        except APIError:
+            kind = self.resource.list_kind if "PartialObjectMetadataList" in forms else self.resource.kind
+            raise refusal(
+                request.header(b"accept") or "", self._offered, forms, f"*{self.resource.go_package}.{kind}"
+            ) from None
+
+    # One object
+
+    def object_response(self, stored: StoredObject, version: str, form: Form, query: Query, status: int = 200) -> Response:
+        return Response(status, headers_of(form.media_type), self.object_bytes(stored, version, form, query))
+
+    def object_bytes(self, stored: StoredObject, version: str, form: Form, query: Query) -> bytes:
+        if form.form == "Table":
+            return self._text(self._object_table(stored, version, form, query), form)
+        if form.form:
+            if form.media_type == PROTOBUF and self.binary is not None:
+                return self.binary.partial(self.codec.decode(stored), form.form_version)
+            return self._text(tables.partial_object(self.metadata(stored), form.form_version), form)
+        if form.media_type == PROTOBUF and self.binary is not None:
+            return self.binary.object(stored, version)
+        if form.media_type == JSON and not form.pretty:
+            return self.codec.json(stored, version) + b"\n"
+        return self._text(self.codec.json(stored, version), form)
+
+    def _text(self, data: bytes, form: Form) -> bytes:
+        """JSON bytes in the text form asked for."""
+        if form.media_type == YAML:
+            return yamlcodec.dumps(orjson.loads(data))
+        return dumps_pretty(orjson.loads(data)) if form.pretty else data + b"\n"
+
+    def virtual_response(self, obj: Object, version: str, form: Form, status: int = 200) -> Response:
+        """An object that is not stored (Scale, reviews)."""
+        if form.media_type == PROTOBUF and self.binary is not None:
+            body = self.binary.virtual(obj)
+        else:
+            body = self._text(dumps(obj), form)
+        return Response(status, headers_of(form.media_type), body)
+
+    def status_response(self, status: dict[str, Any], form: Form, code: int = 200) -> Response:
+        return self.renderer.document(status, Form(form.media_type, pretty=form.pretty), code)
+
+    def metadata(self, stored: StoredObject) -> bytes:
+        """The object's metadata as JSON, made once."""
+        made: bytes | None = stored.forms.get("metadata")
+        if made is None:
+            made = stored.forms["metadata"] = tables.metadata_json(self.codec.decode(stored))
+        return made
+
+    # Tables
+
+    def row(self, stored: StoredObject) -> tables.Row:
+        made: tables.Row | None = stored.forms.get("row")
+        if made is None:
+            made = stored.forms["row"] = tables.make_row(self.columns(), self.codec.decode(stored))
+        return made
+
+    def row_json(self, stored: StoredObject, version: str, form: Form, include: str) -> bytes:
+        body = self.codec.json(stored, version) if include == tables.OBJECT else b""
+        return self.row(stored).json(self._now(), include, body, form.form_version)
+
+    def _object_table(self, stored: StoredObject, version: str, form: Form, query: Query) -> bytes:
+        include = tables.include_of(query.get("includeObject"))
+        meta = tables.list_meta(str(stored.revision) if stored.revision else "")
+        return tables.table(self.columns(), (self.row_json(stored, version, form, include),), meta, form.form_version)
+
+    # Lists
+
+    def list_answer(self, page: ListPage, version: str, form: Form, query: Query) -> Answer:
+        """A short list at once, a long one in pieces that leave others their turn."""
+        include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
+        if form.media_type == PROTOBUF and self.binary is not None:
+            return self.binary.list_answer(page, version, form, self.metadata)
+        pieces = self._pieces(page, version, form, include)
+        if len(page.items) <= BATCH or form.media_type == YAML or form.pretty:
+            body = b"".join(pieces)
+            return Response(200, headers_of(form.media_type), self._text(body, form))
+        return Stream(200, headers_of(form.media_type), lambda writer: _write_pieces(pieces, writer))
+
+    def _pieces(self, page: ListPage, version: str, form: Form, include: str) -> Iterable[bytes]:
+        meta = tables.list_meta(str(page.revision), page.continue_token, page.remaining)
+        if form.form == "Table":
+            head = tables.table_head(self.columns(), meta, form.form_version)
+            return _joined(head, page.items, lambda item: self.row_json(item, version, form, include), tables.TABLE_END)
+        if form.form:
+            if not page.items:
+                return (tables.partial_list((), meta, form.form_version),)
+            head, _, end = tables.partial_list((b"\0",), meta, form.form_version).partition(b"\0")
+            kind = form.form_version
+            return _joined(head, page.items, lambda item: tables.partial_object(self.metadata(item), kind), end)
+        api_version = self.resource.api_version(version)
+        head = b'{"kind":%b,"apiVersion":%b,"metadata":%b,"items":[' % (
+            dumps(self.resource.versions[version].kind + "List"),
+            dumps(api_version),
+            meta,
+        )
+        return _joined(head, page.items, lambda item: self.codec.item(item, version), b"]}")
+
+
+def _joined(head: bytes, items: Sequence[StoredObject], show: Callable[[StoredObject], bytes], end: bytes) -> Iterable[bytes]:
+    """The list in pieces of BATCH items."""
+    if not items:
+        yield head + end
+        return
+    for start in range(0, len(items), BATCH):
+        shown = b",".join([show(item) for item in items[start : start + BATCH]])
+        yield head + shown if start == 0 else b"," + shown
+    yield end
+
+
+async def _write_pieces(pieces: Iterable[bytes], writer: StreamWriter) -> None:
+    for piece in pieces:
+        writer.write(piece)
+        await asyncio.sleep(0)
+        await writer.drain()
+    writer.write(b"\n")

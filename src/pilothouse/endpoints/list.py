@@ -1,0 +1,17 @@
+"""GET of a collection (API concepts, "Collections" and "Retrieving large results sets in chunks")."""
+
+from __future__ import annotations
+
+from pilothouse.endpoints.options import list_options
+from pilothouse.endpoints.scope import LIST_FORMS, Scope, info_of
+from pilothouse.registry.reader import list_objects
+from pilothouse.serving.http import Answer, Request
+
+
+async def list_collection(scope: Scope, request: Request) -> Answer:
+    info, query = info_of(request)
+    form = scope.forms.negotiate(request, LIST_FORMS)
+    options = list_options(query)
+    namespace = info.namespace if scope.resource.namespaced else ""
+    page = await list_objects(scope.store, namespace, options)
+    return scope.forms.list_answer(page, scope.version, form, query)

@@ -1,0 +1,89 @@
+"""What every verb of one resource in one version works with. Made once by the installer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from pilothouse.endpoints.requestinfo import Query, RequestInfo
+from pilothouse.registry.request import Caller, Write
+from pilothouse.registry.resource import Resource
+from pilothouse.serving.http import Request
+
+if TYPE_CHECKING:
+    from pilothouse.endpoints.body import BodyDecoder
+    from pilothouse.endpoints.forms import Forms
+    from pilothouse.registry.deleter import Deleter
+    from pilothouse.registry.managed import Ownership
+    from pilothouse.registry.store import GenericStore
+
+OBJECT_FORMS: Final = frozenset({"Table", "PartialObjectMetadata"})
+LIST_FORMS: Final = frozenset({"Table", "PartialObjectMetadataList"})
+_MAX_MANAGER: Final = 128
+
+
+class Warnings(list[str]):
+    """Texts for Warning headers, attached to a request by the warning recorder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Settings that verbs read."""
+
+    now: Callable[[], datetime]
+    max_body: int = 3 * 1024 * 1024
+    min_request_timeout: float = 1800.0  # seconds; watches without a time-out end between this and twice this
+    allow_privileged: bool = True
+    random: Callable[[], float] = lambda: 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    resource: Resource
+    version: str
+    subresource: str
+    store: GenericStore
+    deleter: Deleter
+    forms: Forms
+    body: BodyDecoder
+    owner: Ownership
+    options: ServerOptions
+
+    @property
+    def api_version(self) -> str:
+        return self.resource.api_version(self.version)
+
+    def write(self, request: Request, info: RequestInfo, manager: str, dry_run: bool, validation: str = "Warn") -> Write:
+        """The facts of one write. The manager defaults to the first word of the User-Agent."""
+        caller = request.maybe(Caller) or Caller()
+        warnings = request.maybe(Warnings)
+        return Write(
+            namespace=info.namespace if self.resource.namespaced else "",
+            name=info.name,
+            version=self.version,
+            now=self.options.now(),
+            warn=warnings.append if warnings is not None else _no_warning,
+            subresource=self.subresource,
+            caller=caller,
+            manager=manager or agent_manager(request.header(b"user-agent") or ""),
+            dry_run=dry_run,
+            allow_privileged=self.options.allow_privileged,
+            field_validation=validation,
+        )
+
+
+def _no_warning(text: str) -> None:
+    """A request outside the chain has nowhere to put warnings."""
+
+
+def agent_manager(agent: str) -> str:
+    """The field manager that a User-Agent names: what stands before the first slash, printable, at most 128 bytes."""
+    name = agent.partition("/")[0]
+    name = "".join(char for char in name if char.isprintable())
+    return name.encode()[:_MAX_MANAGER].decode("utf-8", "ignore") or "unknown"
+
+
+def info_of(request: Request) -> tuple[RequestInfo, Query]:
+    return request.attached(RequestInfo), request.attached(Query)

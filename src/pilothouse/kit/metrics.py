@@ -1,0 +1,123 @@
+"""Counters, gauges and histograms that cost a dict look-up and an addition, and a registry that renders them all.
+
+Values are kept in plain lists, bound once per label set; `kit/exposition.py` makes the text of a scrape. Names, labels
+and buckets are the caller's. All functions are for one thread (the loop's), but for `samples`, which may run in another.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
+
+
+T = TypeVar("T")
+Labels = tuple[str, ...]
+MAX_SERIES: Final = 5000  # of one metric; further label sets share one series called "other"
+
+
+class Value:
+    """One number."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def add(self, amount: float = 1.0) -> None:
+        self.value += amount
+
+    def set(self, value: float) -> None:
+        self.value = value
+
+
+class Buckets:
+    """One histogram series."""
+
+    __slots__ = ("bounds", "counts", "total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def observe(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+
+class Counter:
+    """A family of ever growing numbers. `name` ends in _total."""
+
+    def __init__(self, name: str, text: str, labels: Labels = ()) -> None:
+        self.name, self.text, self.labels = name, text, labels
+        self._series: dict[Labels, Value] = {}
+
+    def bind(self, *values: str) -> Value:
+        return _bound(self._series, values, Value)
+
+    def samples(self) -> list[tuple[Labels, float]]:
+        """Every series and its number now."""
+        return [(labels, value.value) for labels, value in list(self._series.items())]
+
+
+class Gauge:
+    """A family of numbers that go up and down, set by their owner or read at a scrape."""
+
+    def __init__(self, name: str, text: str, labels: Labels = (), read: Callable[[], Iterable[tuple[Labels, float]]] | None = None) -> None:
+        self.name, self.text, self.labels = name, text, labels
+        self._series: dict[Labels, Value] = {}
+        self._read = read
+
+    def bind(self, *values: str) -> Value:
+        return _bound(self._series, values, Value)
+
+    def samples(self) -> list[tuple[Labels, float]]:
+        """Every series and its number now."""
+        kept = [(labels, value.value) for labels, value in list(self._series.items())]
+        return kept + list(self._read()) if self._read is not None else kept
+
+
+class Histogram:
+    """A family of distributions; `bounds` without +Inf."""
+
+    def __init__(self, name: str, text: str, labels: Labels, bounds: Sequence[float]) -> None:
+        self.name, self.text, self.labels = name, text, labels
+        self.bounds = tuple(bounds)
+        self._series: dict[Labels, Buckets] = {}
+
+    def bind(self, *values: str) -> Buckets:
+        return _bound(self._series, values, lambda: Buckets(self.bounds))
+
+    def samples(self) -> list[tuple[Labels, list[int], float]]:
+        """Every series: how many fell into each bucket (not accumulated), and the sum of what was observed."""
+        return [(labels, list(series.counts), series.total) for labels, series in list(self._series.items())]
+
+
+def _bound(series: dict[Labels, T], values: Labels, make: Callable[[], T]) -> T:
+    found = series.get(values)
+    if found is None:
+        if len(series) >= MAX_SERIES:
+            values = ("other",) * len(values)
+            found = series.get(values)
+        if found is None:
+            found = series[values] = make()
+    return found
+
+
+Family = Counter | Gauge | Histogram
+F = TypeVar("F", Counter, Gauge, Histogram)
+
+
+class Registry:
+    """All metrics of one server."""
+
+    def __init__(self) -> None:
+        self._families: list[Family] = []
+
+    def add(self, family: F) -> F:
+        self._families.append(family)
+        return family
+
+    def families(self) -> list[Family]:
+        return list(self._families)
