@@ -1,0 +1,86 @@
+"""Decoding a whole value or document: the compiled fast path, and the exact walk where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pilothouse.machinery.decode.explain import explain
+from pilothouse.machinery.decode.findings import DecodeError, Findings, Mismatch
+from pilothouse.machinery.decode.generate import struct_decoder
+from pilothouse.machinery.jsoncodec import exact, loads, surely_unique
+from pilothouse.machinery.schema import Schema
+
+Decoder = Callable[[Any, Findings], dict[str, Any]]
+
+
+def compile_decoder(schema: Schema) -> Decoder:
+    """A function from a parsed JSON value to the object of a STRUCT schema, as a Go round trip would give it back.
+
+    It drops unknown fields and notes them in Findings, and raises DecodeError in the original's words. Parts of the
+    parsed value
+    may be used in the object: it belongs to the decoder afterwards.
+    """
+    made: Decoder | None = schema.compiled.get("decode.value")
+    if made is None:
+        made = schema.compiled["decode.value"] = _decoder(schema)
+    return made
+
+
+def _decoder(schema: Schema) -> Decoder:
+    decode = struct_decoder(schema)
+
+    def decode_value(value: Any, findings: Findings) -> dict[str, Any]:
+        try:
+            made = decode(value, findings)
+        except Mismatch:
+            explain(schema, value, findings)
+            raise DecodeError(f"cannot decode {schema.name}") from None
+        except RecursionError:
+            raise DecodeError("exceeded max depth") from None
+        if findings.unknown:
+            explain(schema, value, findings)
+        return made
+
+    return decode_value
+
+
+def decode_json(schema: Schema, data: bytes, findings: Findings | None = None) -> dict[str, Any]:
+    """The object in a JSON document. With `findings`, duplicate fields are noted too; without, nobody asks for
+    strict findings.
+
+    Raises JSONError for what is not JSON and DecodeError for what does not fit. `null` is an object without fields.
+    """
+    return decode_parsed(schema, data, loads(data), findings)
+
+
+def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | None = None) -> dict[str, Any]:
+    """As decode_json, for a document that the caller has parsed already (to learn its kind)."""
+    strict = findings if findings is not None else Findings()
+    try:
+        made = struct_decoder(schema)(value, strict)
+    except Mismatch:
+        return _again(schema, data, strict)
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    if strict.inexact:
+        return _again(schema, data, strict)
+    if findings is not None and (strict.unknown or not surely_unique(data, strict.keys)):
+        return _again(schema, data, strict)
+    return made
+
+
+def _again(schema: Schema, data: bytes, findings: Findings) -> dict[str, Any]:
+    """The same from the exact form of the document."""
+    value, repeated = exact(data)
+    findings.reset()
+    try:
+        made = struct_decoder(schema)(value, findings)
+    except Mismatch:
+        explain(schema, value, findings, repeated)
+        raise DecodeError(f"cannot decode {schema.name}") from None
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    if findings.unknown or repeated:
+        explain(schema, value, findings, repeated)
+    return made

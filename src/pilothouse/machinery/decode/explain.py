@@ -1,0 +1,222 @@
+"""The exact walk over a document: which fields are unknown or repeated, and why it does not fit.
+
+Runs only when a compiled decoder met something unexpected. It goes in the order of the document, as the original's
+decoder does:
+the first type error is kept while decoding goes on, but a refused text (time, quantity) ends it and is what the
+client sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pilothouse.machinery import quantity as quantities
+from pilothouse.machinery import schema as s
+from pilothouse.machinery import times
+from pilothouse.machinery.decode.findings import DecodeError, Findings
+from pilothouse.machinery.decode.scalars import INT32_LEAST, INT32_MOST, INT64_LEAST, INT64_MOST, unbase64
+from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
+from pilothouse.machinery.schema import Field, Schema
+
+_RANGES: Final = {s.INT32: (INT32_LEAST, INT32_MOST), s.INT64: (INT64_LEAST, INT64_MOST)}
+_SCALARS: Final = {s.STRING: "string", s.BOOL: "bool", s.FLOAT64: "number"}
+_PLAIN_NAMES: Final = {
+    s.STRING: "string", s.BOOL: "bool", s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.BYTES: "[]uint8",
+    s.QUANTITY: "resource.Quantity", s.INT_OR_STRING: "intstr.IntOrString", s.TIME: "v1.Time",
+    s.MICRO_TIME: "v1.MicroTime", s.DURATION: "v1.Duration", s.FIELDS_V1: "v1.FieldsV1", s.RAW: "runtime.RawExtension", s.JSON: "interface {}",
+}  # fmt: skip
+
+
+def explain(schema: Schema, value: Any, findings: Findings, repeated: Repeated | None = None) -> None:
+    """Add all strict findings, then raise DecodeError if the value does not fit."""
+    _Walk(findings, repeated or {}).run(schema, value)
+
+
+class _Walk:
+    def __init__(self, findings: Findings, repeated: Repeated) -> None:
+        self.findings = findings
+        self.repeated = repeated
+        self.saved: str | None = None  # the first type error
+        self.struct = ""  # type that has the field at hand, as Go's errors name it
+        self.package = ""
+        self.stack: tuple[str, ...] = ()  # field names down to the one at hand
+
+    def run(self, schema: Schema, value: Any) -> None:
+        self._value(schema, value, "")
+        if self.saved is not None:
+            raise DecodeError(self.saved)
+
+    def _value(self, schema: Schema, value: Any, path: str) -> None:
+        if value is None:
+            return
+        kind = schema.kind
+        if kind == s.STRUCT:
+            self._struct(schema, value, path)
+        elif kind == s.MAP:
+            self._map(schema, value, path)
+        elif kind == s.LIST:
+            self._list(schema, value, path)
+        else:
+            self._scalar(schema, value)
+
+    def _struct(self, schema: Schema, value: Any, path: str) -> None:
+        if value.__class__ is not dict:
+            self._mistyped(value, self._type_name(schema))
+            return
+        outer = self.struct, self.package, self.stack
+        seen: set[str] = set()
+        places = field_places(schema)
+        for key, item in self.repeated.get(id(value)) or value.items():
+            inner = f"{path}.{key}" if path else key
+            place = places.get(key)
+            if place is None:
+                self.findings.note(f'unknown field "{inner}"')
+                continue
+            if key in seen:
+                self.findings.note(f'duplicate field "{inner}"')
+            seen.add(key)
+            field, above = place
+            self.struct, self.package = schema.name, schema.package
+            self.stack = (*outer[2], *above, key)
+            self._value(field.schema, item, inner)
+        self.struct, self.package, self.stack = outer
+
+    def _map(self, schema: Schema, value: Any, path: str) -> None:
+        if value.__class__ is not dict:
+            self._mistyped(value, self._type_name(schema))
+            return
+        seen: set[str] = set()
+        for key, item in self.repeated.get(id(value)) or value.items():
+            inner = f"{path}.{key}" if path else key
+            if key in seen:
+                self.findings.note(f'duplicate field "{inner}"')
+            seen.add(key)
+            self._value(schema.items, item, inner)
+
+    def _list(self, schema: Schema, value: Any, path: str) -> None:
+        if value.__class__ is not list:
+            self._mistyped(value, self._type_name(schema))
+            return
+        for index, item in enumerate(value):
+            self._value(schema.items, item, f"{path}[{index}]")
+
+    def _scalar(self, schema: Schema, value: Any) -> None:
+        kind = schema.kind
+        if kind in _SCALARS:
+            if kind_of(value) != _SCALARS[kind]:
+                self._mistyped(value, self._type_name(schema))
+        elif kind in _RANGES:
+            self._integer(value, *_RANGES[kind], self._type_name(schema))
+        elif kind == s.BYTES:
+            self._bytes(value)
+        else:
+            read = _READERS.get(kind)
+            if read is not None:
+                read(self, value)
+            elif kind == s.JSON and schema.name == "JSONSchemaPropsOrBool" and value.__class__ not in (dict, bool):
+                raise DecodeError("boolean or JSON schema expected")
+
+    def _integer(self, value: Any, least: int, most: int, name: str) -> None:
+        if kind_of(value) != "number":
+            self._mistyped(value, name)
+        elif value.__class__ is not int or not least <= value <= most:
+            self._save(f"number {number_text(value)}", name)
+
+    def _bytes(self, value: Any) -> None:
+        if value.__class__ is not str:
+            self._mistyped(value, "[]uint8")
+            return
+        try:
+            unbase64(value)
+        except DecodeError as wrong:
+            if self.saved is None:
+                self.saved = str(wrong)
+
+    def quantity(self, value: Any) -> None:
+        """A refused quantity ends decoding."""
+        text = value if value.__class__ is str else number_text(value) if kind_of(value) == "number" else "{}"
+        try:
+            quantities.shown(text)
+        except quantities.QuantityError as wrong:
+            raise DecodeError(str(wrong)) from None
+
+    def int_or_string(self, value: Any) -> None:
+        """Neither ends decoding: Go's decoder of this type is asked, and its refusal is final."""
+        if value.__class__ is str:
+            return
+        if kind_of(value) != "number":
+            raise DecodeError(self._wrong(kind_of(value), "int32"))
+        if value.__class__ is not int or not INT32_LEAST <= value <= INT32_MOST:
+            raise DecodeError(self._wrong(f"number {number_text(value)}", "int32"))
+
+    def text(self, value: Any, parse: Callable[[str], Any]) -> None:
+        """A time or a duration."""
+        if value.__class__ is not str:
+            raise DecodeError(self._wrong(kind_of(value), "string"))
+        try:
+            parse(value)
+        except times.TimeError as wrong:
+            raise DecodeError(str(wrong)) from None
+
+    def _mistyped(self, value: Any, name: str) -> None:
+        self._save(kind_of(value), name)
+
+    def _save(self, what: str, name: str) -> None:
+        if self.saved is None:
+            self.saved = self._wrong(what, name)
+
+    def _wrong(self, what: str, name: str) -> str:
+        if not self.stack:
+            return f"json: cannot unmarshal {what} into Go value of type {name}"
+        return f"json: cannot unmarshal {what} into Go struct field {self.struct}.{'.'.join(self.stack)} of type {name}"
+
+    def _type_name(self, schema: Schema) -> str:
+        return go_type_name(schema, self.package)
+
+
+_READERS: Final[dict[str, Callable[[_Walk, Any], None]]] = {
+    s.QUANTITY: _Walk.quantity,
+    s.INT_OR_STRING: _Walk.int_or_string,
+    s.TIME: lambda walk, value: walk.text(value, times.parse_time),
+    s.MICRO_TIME: lambda walk, value: walk.text(value, times.parse_micro_time),
+    s.DURATION: lambda walk, value: walk.text(value, times.parse_duration),
+}
+
+
+def number_text(value: Any) -> str:
+    """A number as it stood in the document, or as Go would write it."""
+    if isinstance(value, Literal):
+        return value.text
+    return go_float(value) if isinstance(value, float) else str(value)
+
+
+def go_type_name(schema: Schema, owner: str) -> str:
+    """How Go's reflection names a type, seen from a struct of package `owner`."""
+    if schema.kind == s.STRUCT:
+        return f"{schema.package.rpartition('/')[2]}.{schema.name}" if schema.package else schema.name
+    if schema.kind == s.LIST:
+        return f"[]{go_type_name(schema.items, owner)}"
+    if schema.kind == s.MAP:
+        if schema.items.kind == s.QUANTITY:
+            return "v1.ResourceList"
+        return f"map[string]{go_type_name(schema.items, owner)}"
+    plain = _PLAIN_NAMES[schema.kind]
+    if schema.name in ("", "int", plain) or schema.kind not in (s.STRING, s.BOOL, s.INT32, s.INT64):
+        return plain
+    return schema.name if "." in schema.name else f"{owner.rpartition('/')[2]}.{schema.name}"
+
+
+def field_places(schema: Schema) -> dict[str, tuple[Field, tuple[str, ...]]]:
+    """Fields by JSON name, each with the Go names of the inlined structs that it stands in."""
+    made: dict[str, tuple[Field, tuple[str, ...]]] | None = schema.compiled.get("decode.places")
+    if made is None:
+        made = {}
+        for field in schema.fields:
+            if field.inline:
+                for name, (inner, above) in field_places(field.schema).items():
+                    made[name] = (inner, (field.schema.name, *above))
+            else:
+                made[field.name] = (field, ())
+        schema.compiled["decode.places"] = made
+    return made

@@ -1,0 +1,42 @@
+"""What decoding tells besides the object: strict findings, and why a document is refused."""
+
+from __future__ import annotations
+
+
+class DecodeError(ValueError):
+    """A document that does not fit its type; the text is the one that clients of the original see."""
+
+
+class Mismatch(Exception):
+    """Inside the compiled decoders only: something is not as expected, and `explain` shall say what."""
+
+
+class Findings:
+    """Notes of one decoding.
+
+    `strict`: texts of unknown (and, from raw JSON, duplicate) fields in the order of the document, each once, at
+    most 100.
+    `keys`: members seen in all objects; `unknown`: some member has no field; `inexact`: a number's literal text is
+    needed.
+    """
+
+    LIMIT = 100
+
+    __slots__ = ("inexact", "keys", "strict", "unknown")
+
+    def __init__(self) -> None:
+        self.strict: list[str] = []
+        self.keys = 0
+        self.unknown = False
+        self.inexact = False
+
+    def reset(self) -> None:
+        """Ready for decoding the same document again, from its exact form."""
+        self.keys = 0
+        self.unknown = False
+        self.inexact = False
+
+    def note(self, text: str) -> None:
+        """Add a strict finding."""
+        if len(self.strict) < self.LIMIT and text not in self.strict:
+            self.strict.append(text)

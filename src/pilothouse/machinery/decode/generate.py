@@ -1,0 +1,212 @@
+"""Decoders as generated Python: one straight-line function for each struct type, made when it is first needed.
+
+The functions know only the good case. Anything else raises Mismatch (or is flagged in Findings), and `explain` walks
+again to word it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.decode import scalars
+from pilothouse.machinery.decode.findings import Findings, Mismatch
+from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
+from pilothouse.machinery.schema import Field, Schema
+
+StructDecoder = Callable[[Any, Findings], dict[str, Any]]
+
+_COMPILED: Final = "decode"  # key in Schema.compiled
+
+# How a value that is not null is read: a condition that holds for good values kept as they are, or an expression
+# that raises.
+_CHECKS: Final = {
+    s.STRING: "{x}.__class__ is str",
+    s.BOOL: "{x}.__class__ is bool",
+    s.INT32: "{x}.__class__ is int and -2147483648 <= {x} <= 2147483647",
+    s.INT64: "{x}.__class__ is int and -9223372036854775808 <= {x} <= 9223372036854775807",
+}
+_READS: Final = {
+    s.STRING: "text({x})",
+    s.BOOL: "boolean({x})",
+    s.INT32: "int32({x})",
+    s.INT64: "int64({x})",
+    s.FLOAT64: "float64({x})",
+    s.BYTES: "octets({x})",
+    s.QUANTITY: "quantity({x}, f)",
+    s.INT_OR_STRING: "int_or_string({x})",
+    s.TIME: "time({x})",
+    s.MICRO_TIME: "micro_time({x})",
+    s.DURATION: "duration({x})",
+    s.FIELDS_V1: "raw({x}, f)",
+    s.RAW: "raw({x}, f)",
+    s.JSON: "any_json({x}, f)",
+}
+# What stands for null or absence where something must stand.
+_ZEROS: Final = {
+    s.STRING: '""', s.BOOL: "False", s.INT32: "0", s.INT64: "0", s.FLOAT64: "0", s.QUANTITY: '"0"',
+    s.INT_OR_STRING: "0", s.DURATION: '"0s"',
+}  # fmt: skip
+# Kinds whose zero is left out with omitempty; all others are structs to Go, which are never empty.
+_EMPTY_OMITTED: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.LIST, s.MAP, s.BYTES))
+_HELPERS: Final = {
+    name: getattr(scalars, name)
+    for name in (
+        "a_list", "a_map", "any_json", "boolean", "duration", "float64", "int32", "int64", "int_or_string", "micro_time",
+        "octets", "quantity", "raw", "string_map", "strings", "text", "time",
+    )
+}  # fmt: skip
+
+
+def struct_decoder(schema: Schema) -> StructDecoder:
+    """The decoder of a STRUCT, compiled at first use and kept in the schema."""
+    made = schema.compiled.get(_COMPILED)
+    if made is None:
+        made = schema.compiled[_COMPILED] = _Struct(schema).compile()
+    return made
+
+
+def zero_text(schema: Schema) -> str:
+    """Python source of the zero value of a schema."""
+    if schema.kind != s.STRUCT:
+        return _ZEROS.get(schema.kind, "None")
+    return "{" + ", ".join(_zero_members(schema)) + "}"
+
+
+def _zero_members(schema: Schema) -> list[str]:
+    members = []
+    for name, field in schema.properties.items():
+        if field.pointer:
+            if not field.omitempty:
+                members.append(f"{name!r}: None")
+        elif not field.omitzero and not (field.omitempty and field.schema.kind in _EMPTY_OMITTED):
+            members.append(f"{name!r}: {zero_text(field.schema)}")
+    return members
+
+
+class _Struct:
+    """Writes the source of one struct's decoder."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = {
+            **_HELPERS, "Mismatch": Mismatch, "known": frozenset(schema.properties).issuperset,
+        }  # fmt: skip
+
+    def compile(self) -> StructDecoder:
+        self._write()
+        exec(compile("\n".join(self.lines), f"<decoder of {self.schema.name}>", "exec"), self.names)
+        made: StructDecoder = self.names["decode"]
+        return made
+
+    def _write(self) -> None:
+        add = self.lines.append
+        add("def decode(v, f):")
+        add("    if v.__class__ is not dict:")
+        add(f"        if v is None: return {zero_text(self.schema)}")
+        add("        raise Mismatch")
+        add("    f.keys += len(v)")
+        add("    if not known(v): f.unknown = True")
+        add("    o = {}")
+        for name, field in self.schema.properties.items():
+            self._field(repr(name), field)
+        add("    return o")
+
+    def _field(self, name: str, field: Field) -> None:
+        add = self.lines.append
+        kind = field.schema.kind
+        zero = "None" if field.pointer else zero_text(field.schema)
+        dropped = field.omitempty if field.pointer else field.omitzero or (field.omitempty and kind in _EMPTY_OMITTED)
+        add(f"    if {name} in v:")
+        add(f"        x = v[{name}]")
+        check = _CHECKS.get(kind)
+        if check is not None:
+            self._plain(name, field, check.format(x="x"), dropped, zero)
+            return
+        add("        if x is not None:")
+        read = self._read(field.schema, "x", 0)
+        if field.pointer or not (dropped or kind in _EMPTY_OMITTED):
+            add(f"            o[{name}] = {read}")
+        else:
+            add(f"            x = {read}")
+            # Stored objects cannot tell an empty list from none; the original shows null where it must show something.
+            add(f"            if x: o[{name}] = x" if dropped else f"            o[{name}] = x or None")
+        if not dropped:
+            add(f"        else: o[{name}] = {zero}")
+            add(f"    else: o[{name}] = {zero}")
+
+    def _plain(self, name: str, field: Field, check: str, dropped: bool, zero: str) -> None:
+        """A field whose value is kept as it is when `check` holds."""
+        add = self.lines.append
+        add(f"        if {check}:")
+        if dropped and not field.pointer:
+            add(f"            if x: o[{name}] = x")
+        else:
+            add(f"            o[{name}] = x")
+        if dropped:
+            add("        elif x is not None: raise Mismatch")
+        else:
+            add(f"        elif x is None: o[{name}] = {zero}")
+            add("        else: raise Mismatch")
+            add(f"    else: o[{name}] = {zero}")
+
+    def _read(self, schema: Schema, x: str, depth: int) -> str:
+        """An expression that reads `x`, which is not None."""
+        if schema.kind == s.STRUCT:
+            return f"{self._decoder(schema)}({x}, f)"
+        if schema.kind == s.LIST:
+            if schema.items.kind == s.STRING:
+                return f"strings({x})"
+            y = f"y{depth}"
+            return f"[{self._nested(schema.items, y, depth)} for {y} in a_list({x})]"
+        if schema.kind == s.MAP:
+            if schema.items.kind == s.STRING:
+                return f"string_map({x}, f)"
+            # The original stores an empty text for null bytes.
+            y, k, m = f"y{depth}", f"k{depth}", f"m{depth}"
+            item = self._nested(schema.items, y, depth, '""' if schema.items.kind == s.BYTES else None)
+            return f"{{{k}: {item} for {m} in (a_map({x}, f),) for {k} in sorted({m}) for {y} in ({m}[{k}],)}}"
+        if schema.kind == s.JSON and schema.name in JSON_SCHEMA_CHOICES:
+            return f"{self._choice(schema)}({x}, f)"
+        return _READS[schema.kind].format(x=x)
+
+    def _nested(self, schema: Schema, y: str, depth: int, zero: str | None = None) -> str:
+        """An item that may be null."""
+        read = self._read(schema, y, depth + 1)
+        if schema.kind == s.STRUCT:
+            return read  # sees to null by itself
+        return f"({zero or zero_text(schema)} if {y} is None else {read})"
+
+    def _decoder(self, schema: Schema) -> str:
+        """The name of another struct's decoder, which is compiled when it is first called."""
+        for name, known in self.names.items():
+            if isinstance(known, _Later) and known.schema is schema:
+                return name
+        name = f"d{len(self.names)}"
+        done = schema.compiled.get(_COMPILED)
+        self.names[name] = done or _Later(schema, self.names, name)
+        return name
+
+    def _choice(self, schema: Schema) -> str:
+        """The name of the reader of a schema-or-something in JSONSchemaProps (which is the struct at hand)."""
+        name = f"c{len(self.names)}"
+        choose, own = JSON_SCHEMA_CHOICES[schema.name], self.schema
+        self.names[name] = lambda value, findings: choose(value, findings, struct_decoder(own))
+        return name
+
+
+class _Later:
+    """Stands for a decoder until it is called, then puts the real one in its place."""
+
+    __slots__ = ("name", "place", "schema")
+
+    def __init__(self, schema: Schema, place: dict[str, Any], name: str) -> None:
+        self.schema = schema
+        self.place = place
+        self.name = name
+
+    def __call__(self, value: Any, findings: Findings) -> dict[str, Any]:
+        real = self.place[self.name] = struct_decoder(self.schema)
+        return real(value, findings)

@@ -1,0 +1,230 @@
+"""The scalars that are more than a JSON type: quantities, times, bytes, numbers.
+
+Each takes a parsed JSON value that is not null and returns what is kept of it; Mismatch when `explain` has to say
+what is wrong.
+"""
+
+from __future__ import annotations
+
+import binascii
+from typing import Any
+
+from pilothouse.machinery import quantity as quantities
+from pilothouse.machinery import times
+from pilothouse.machinery.decode.findings import DecodeError, Findings, Mismatch
+from pilothouse.machinery.jsoncodec import Literal, go_float, plain_floats
+
+INT32_LEAST = -(2**31)
+INT32_MOST = 2**31 - 1
+INT64_LEAST = -(2**63)
+INT64_MOST = 2**63 - 1
+
+
+def quantity(value: Any, findings: Findings) -> str:
+    """A text or a number. A float without its literal text is noted as inexact: `1e3` and `1000.0` differ."""
+    try:
+        if value.__class__ is str:
+            return quantities.shown(value)
+        if isinstance(value, Literal):
+            return quantities.shown(value.text)
+        if value.__class__ is float:
+            findings.inexact = True
+            return quantities.shown(go_float(value))
+        if value.__class__ is int:
+            return quantities.shown(str(value))
+    except quantities.QuantityError:
+        raise Mismatch from None
+    raise Mismatch
+
+
+def time(value: Any) -> str | None:
+    """None for the zero time, which is shown as null."""
+    if value.__class__ is not str:
+        raise Mismatch
+    try:
+        return times.canonical_time(value)
+    except times.TimeError:
+        raise Mismatch from None
+
+
+def micro_time(value: Any) -> str | None:
+    """None for the zero time, which is shown as null."""
+    if value.__class__ is not str:
+        raise Mismatch
+    try:
+        return times.canonical_micro_time(value)
+    except times.TimeError:
+        raise Mismatch from None
+
+
+def duration(value: Any) -> str:
+    """A Go duration in its canonical form."""
+    if value.__class__ is not str:
+        raise Mismatch
+    try:
+        return times.format_duration(times.parse_duration(value))
+    except times.TimeError:
+        raise Mismatch from None
+
+
+def octets(value: Any) -> str:
+    """Base64 in its canonical form (no line breaks, no stray bits)."""
+    if value.__class__ is not str:
+        raise Mismatch
+    try:
+        raw = binascii.a2b_base64(value, strict_mode=True)
+    except (binascii.Error, ValueError):
+        raw = unbase64(value)
+    return binascii.b2a_base64(raw, newline=False).decode("ascii")
+
+
+def unbase64(text: str) -> bytes:
+    """Base64 with line breaks anywhere, padding required. Raises DecodeError with Go's text."""
+    data = text.encode("utf-8", "surrogatepass")
+    kept = data.translate(None, b"\r\n")
+    wrong = _wrong_at(data)
+    if wrong is not None:
+        raise DecodeError(f"illegal base64 data at input byte {wrong}")
+    return binascii.a2b_base64(kept)
+
+
+_ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_BREAKS = frozenset(b"\r\n")
+
+
+def _wrong_at(data: bytes) -> int | None:
+    """The byte that Go names: a bad sign itself, or the start of what an incomplete group has read."""
+    group = 0
+    for at, sign in enumerate(data):
+        if sign in _BREAKS:
+            continue
+        if sign == 0x3D:
+            return _wrong_padding(data, at, group)
+        if sign not in _ALPHABET:
+            return at
+        group = (group + 1) % 4
+    return len(data) - group if group else None
+
+
+def _wrong_padding(data: bytes, at: int, group: int) -> int | None:
+    if group < 2:
+        return at
+    following = [index for index in range(at + 1, len(data)) if data[index] not in _BREAKS]
+    if group == 2:
+        if not following:
+            return len(data)
+        if data[following[0]] != 0x3D:
+            return following[0] - 1
+        following = following[1:]
+    return following[0] if following else None
+
+
+def int_or_string(value: Any) -> int | str:
+    """Text, or an int32."""
+    if value.__class__ is str or (value.__class__ is int and INT32_LEAST <= value <= INT32_MOST):
+        return value
+    raise Mismatch
+
+
+def float64(value: Any) -> int | float:
+    """A number; whole ones become int, as Go writes them without a point."""
+    if value.__class__ is int or isinstance(value, float):
+        made: int | float = plain_floats(value)
+        return made
+    raise Mismatch
+
+
+def strings(value: Any) -> list[str]:
+    """A list of texts, null in it being the empty text. The list itself is kept where it can be."""
+    if value.__class__ is not list:
+        raise Mismatch
+    for item in value:
+        if item.__class__ is not str:
+            break
+    else:
+        return value
+    if any(item is not None and item.__class__ is not str for item in value):
+        raise Mismatch
+    return ["" if item is None else item for item in value]
+
+
+def string_map(value: Any, findings: Findings) -> dict[str, str]:
+    """A map of texts, sorted by key, null in it being the empty text."""
+    if value.__class__ is not dict:
+        raise Mismatch
+    findings.keys += len(value)
+    made = {}
+    for key in sorted(value):
+        item = value[key]
+        if item.__class__ is not str:
+            if item is not None:
+                raise Mismatch
+            item = ""
+        made[key] = item
+    return made
+
+
+def a_list(value: Any) -> list[Any]:
+    if value.__class__ is not list:
+        raise Mismatch
+    return value
+
+
+def a_map(value: Any, findings: Findings) -> dict[str, Any]:
+    if value.__class__ is not dict:
+        raise Mismatch
+    findings.keys += len(value)
+    return value
+
+
+def text(value: Any) -> str:
+    if value.__class__ is not str:
+        raise Mismatch
+    return value
+
+
+def boolean(value: Any) -> bool:
+    if value.__class__ is not bool:
+        raise Mismatch
+    return value
+
+
+def int32(value: Any) -> int:
+    if value.__class__ is not int or not INT32_LEAST <= value <= INT32_MOST:
+        raise Mismatch
+    return value
+
+
+def int64(value: Any) -> int:
+    if value.__class__ is not int or not INT64_LEAST <= value <= INT64_MOST:
+        raise Mismatch
+    return value
+
+
+def raw(value: Any, findings: Findings) -> Any:
+    """Kept as it came."""
+    findings.keys += members(value)
+    return value
+
+
+def any_json(value: Any, findings: Findings) -> Any:
+    """Any value, maps sorted by key, numbers as Go writes them."""
+    findings.keys += members(value)
+    return _sorted(value)
+
+
+def members(value: Any) -> int:
+    """How many members all objects in a value have."""
+    if value.__class__ is dict:
+        return len(value) + sum(members(item) for item in value.values() if item.__class__ in (dict, list))
+    if value.__class__ is list:
+        return sum(members(item) for item in value if item.__class__ in (dict, list))
+    return 0
+
+
+def _sorted(value: Any) -> Any:
+    if value.__class__ is dict:
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if value.__class__ is list:
+        return [_sorted(item) for item in value]
+    return plain_floats(value) if isinstance(value, float) else value

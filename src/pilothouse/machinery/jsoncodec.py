@@ -1,0 +1,238 @@
+"""JSON in and out as Go's encoder and decoder do it: same refusals in the same words, same escapes, same numbers.
+
+The fast path is orjson; what orjson refuses is looked at again by `jsonexact`, which accepts what Go accepts and
+words the rest.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery import jsonexact
+from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
+
+__all__ = [
+    "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "duplicates", "exact", "go_float", "loads",
+    "plain_floats", "preview", "type_meta", "surely_unique",
+]  # fmt: skip
+
+_INT64: Final = 2**63
+_ESCAPES: Final = (
+    (b"<", b"\\u003c"),
+    (b">", b"\\u003e"),
+    (b"&", b"\\u0026"),
+    (b"\xe2\x80\xa8", b"\\u2028"),
+    (b"\xe2\x80\xa9", b"\\u2029"),
+)
+_META_TYPE: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+_PREVIEW: Final = 30
+
+
+class GoFloat(float):
+    """A float that Go and orjson write differently (`1e+21`); `dumps` writes it as Go does."""
+
+
+def loads(data: bytes) -> Any:
+    """The value of a document. Raises JSONError with Go's text.
+
+    Lone surrogates and bytes that are not UTF-8 become U+FFFD; the last of duplicate members counts.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return jsonexact.loads(data)
+
+
+def surely_unique(data: bytes, members: int) -> bool:
+    """True when a document whose parsed value has so many `members` (in all its objects) surely repeats none.
+
+    Every member has a quote and a colon; escaped ones are inside of texts. False only means: look closer.
+    """
+    return (
+        data.count(b'":') - data.count(b'\\":') == members
+        and b" :" not in data
+        and b'\\\\":' not in data
+        and b"\n:" not in data
+        and b"\t:" not in data
+        and b"\r:" not in data
+    )
+
+
+def duplicates(data: bytes) -> list[str]:
+    """`duplicate field "spec.a"` for every member that stands in its object a second time, in the order of the
+    document.
+
+    Raises JSONError.
+    """
+    value, repeated = exact(data)
+    if not repeated:
+        return []
+    found: dict[str, None] = {}
+    _repeats(value, "", repeated, found)
+    return list(found)
+
+
+def _repeats(value: Any, path: str, repeated: Repeated, found: dict[str, None]) -> None:
+    if value.__class__ is list:
+        for index, item in enumerate(value):
+            _repeats(item, f"{path}[{index}]", repeated, found)
+    elif value.__class__ is dict:
+        seen = set()
+        for key, item in repeated.get(id(value)) or value.items():
+            inner = f"{path}.{key}" if path else key
+            if key in seen:
+                found[f'duplicate field "{inner}"'] = None
+            seen.add(key)
+            _repeats(item, inner, repeated, found)
+
+
+def _as_go(value: Any) -> Any:
+    """What orjson cannot write by itself."""
+    if isinstance(value, float):
+        return orjson.Fragment(go_float(value))
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON without a newline at the end, members in the order of the dicts."""
+    try:
+        out = orjson.dumps(value, default=_as_go)
+    except (orjson.JSONEncodeError, TypeError):
+        out = jsonexact.dumps(value, go_float)
+    return escape(out)
+
+
+def dumps_pretty(value: Any) -> bytes:
+    """As `?pretty=1`: two spaces, no newline at the end."""
+    try:
+        out = orjson.dumps(value, default=_as_go, option=orjson.OPT_INDENT_2)
+    except (orjson.JSONEncodeError, TypeError):
+        out = jsonexact.dumps(value, go_float, indent=2)
+    return escape(out)
+
+
+def escape(data: bytes) -> bytes:
+    """Go's escapes for use inside HTML. `data` is JSON, so these signs can only be inside of texts."""
+    for sign, escaped in _ESCAPES:
+        if sign in data:
+            data = data.replace(sign, escaped)
+    return data
+
+
+def go_float(value: float) -> str:
+    """A float as Go's encoder writes it: `1`, `0.1`, `1e+21`, `1e-7`. Raises ValueError for infinities and NaN."""
+    if not math.isfinite(value):
+        raise ValueError(f"json: unsupported value: {value}")
+    shown = repr(float(value))
+    digits, _, power = shown.partition("e")
+    size = abs(value)
+    if size != 0 and (size < 1e-6 or size >= 1e21):
+        if not power:
+            digits, power = f"{value:.17e}".partition("e")[::2]
+            digits, power = _shortest(value)
+        sign = "-" if power.startswith("-") else "+"
+        return f"{digits.removesuffix('.0')}e{sign}{power.lstrip('+-').lstrip('0')}"
+    if not power:
+        return shown.removesuffix(".0").replace("-0", "0") if size == 0 else shown.removesuffix(".0")
+    return _plain(digits, int(power))
+
+
+def _shortest(value: float) -> tuple[str, str]:
+    """Digits and power of a float that repr writes without an exponent."""
+    for precision in range(17):
+        shown = f"{value:.{precision}e}"
+        if float(shown) == value:
+            digits, _, power = shown.partition("e")
+            return digits, power
+    return f"{value:.16e}".partition("e")[0], f"{value:.16e}".partition("e")[2]
+
+
+def _plain(digits: str, power: int) -> str:
+    """`1.5`, -5 -> `0.000015`."""
+    sign = "-" if digits.startswith("-") else ""
+    whole, _, fraction = digits.removeprefix("-").partition(".")
+    fraction = "" if fraction == "0" else fraction
+    if power < 0:
+        return f"{sign}0.{'0' * (-power - 1)}{whole}{fraction}"
+    if power >= len(fraction):
+        return f"{sign}{whole}{fraction.ljust(power, '0')}"
+    return f"{sign}{whole}{fraction[:power]}.{fraction[power:]}"
+
+
+def plain_floats(value: Any) -> Any:
+    """A value (dicts and lists are changed in place) whose numbers `dumps` writes as Go does.
+
+    Whole floats that fit int64 become int; the few that orjson writes differently, and integers beyond int64, become
+    GoFloat.
+    """
+    if value.__class__ is dict:
+        for key, item in value.items():
+            if item.__class__ not in _SETTLED:
+                value[key] = plain_floats(item)
+        return value
+    if value.__class__ is list:
+        for index, item in enumerate(value):
+            if item.__class__ not in _SETTLED:
+                value[index] = plain_floats(item)
+        return value
+    if isinstance(value, float):
+        if value.is_integer() and -_INT64 <= value < _INT64:
+            return int(value)
+        size = abs(value)
+        return float(value) if 1e-5 <= size < 1e16 or not math.isfinite(value) else GoFloat(value)
+    if value.__class__ is int and not -_INT64 <= value < _INT64:
+        return GoFloat(value)
+    return value
+
+
+_SETTLED: Final = frozenset((str, bool, type(None)))
+
+
+def type_meta(value: Any) -> tuple[str, str]:
+    """apiVersion and kind of a document, "" where it has none. Raises JSONError when they cannot be had."""
+    if value is None:
+        return "", ""
+    if value.__class__ is not dict:
+        raise JSONError(
+            f"couldn't get version/kind; json parse error: {_cannot(value, f'Go value of type {_META_TYPE}')}"
+        )
+    for key in value:
+        if key in ("apiVersion", "kind") and value[key].__class__ is not str and value[key] is not None:
+            wrong = _cannot(value[key], f"Go struct field .{key} of type string")
+            raise JSONError(f"couldn't get version/kind; json parse error: {wrong}")
+    return value.get("apiVersion") or "", value.get("kind") or ""
+
+
+def kind_of(value: Any) -> str:
+    """The word Go has for a JSON value in its errors."""
+    if value.__class__ is dict:
+        return "object"
+    if value.__class__ is list:
+        return "array"
+    if value.__class__ is bool:
+        return "bool"
+    return "string" if value.__class__ is str else "number"
+
+
+def _cannot(value: Any, target: str) -> str:
+    return f"json: cannot unmarshal {kind_of(value)} into {target}"
+
+
+_OBJECT_START: Final = re.compile(rb"\s*\{")
+
+
+def preview(data: bytes) -> str:
+    """The beginning of a body as errors quote it: text when it looks like an object, hexadecimal digits otherwise."""
+    if not data:
+        return "<empty>"
+    more = " ..." if len(data) > _PREVIEW else ""
+    head = data[:_PREVIEW]
+    if _OBJECT_START.match(data):
+        return head.decode("utf-8", "replace") + more
+    return head.hex() + more

@@ -1,0 +1,318 @@
+"""JSON read slowly and exactly: for documents that orjson refuses, that repeat members, or whose numbers matter to
+the letter.
+
+Go's decoder and Python's agree on well-formed documents of modest depth; this module goes down 10,000 levels and
+words Go's refusals.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+DEEPEST: Final = 10_000
+_LONE: Final = re.compile("[\ud800-\udfff]")
+_LONG_DIGITS: Final = 18
+
+# All members of the objects (by id) that have one twice, in the order of the document.
+Repeated = dict[int, list[tuple[str, Any]]]
+_Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+
+
+class JSONError(ValueError):
+    """Not JSON; the text is Go's."""
+
+
+class Literal(float):
+    """A number with the text it had."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Literal:
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
+def loads(data: bytes) -> Any:
+    """As Go reads it; the last of repeated members counts. Raises JSONError with Go's text."""
+    return _parse(data, float, dict)
+
+
+def exact(data: bytes) -> tuple[Any, Repeated]:
+    """The value with floats as `Literal`, and the members of objects that repeat some.
+
+    In the value, the last of repeated members counts, but objects are merged with what stood there before, as into a
+    Go struct.
+    Raises JSONError.
+    """
+    repeated: Repeated = {}
+
+    def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            made = _merged(pairs)
+            repeated[id(made)] = pairs
+        return made
+
+    return _parse(data, Literal, an_object), repeated
+
+
+def _merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, item in pairs:
+        before = made.get(key)
+        made[key] = {**before, **item} if before.__class__ is dict and item.__class__ is dict else item
+    return made
+
+
+def _parse(data: bytes, real: Callable[[str], float], an_object: _Pairs) -> Any:
+    text = data.decode("utf-8", "surrogateescape")
+
+    def whole(digits: str) -> int | float:
+        if len(digits) <= _LONG_DIGITS:
+            return int(digits)
+        return int(digits) if len(digits) <= 2 * _LONG_DIGITS and -(2**63) <= int(digits) < 2**64 else real(digits)
+
+    make: _Pairs = an_object
+    if not text.isascii() or "\\u" in text:
+
+        def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            return an_object([(_whole_text(key), _whole(item)) for key, item in pairs])
+
+    try:
+        if text.count("[") + text.count("{") > DEEPEST:
+            raise RecursionError
+        value = json.loads(text, object_pairs_hook=make, parse_float=real, parse_int=whole, parse_constant=_no_constant)
+    except (RecursionError, ValueError):
+        value = _Reader(text, make, real, whole).read()
+    return _whole(value) if make is not an_object else value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _whole_text(text: str) -> str:
+    return text if text.isascii() else _LONE.sub("\ufffd", text)
+
+
+def _whole(value: Any) -> Any:
+    """A text without lone surrogates; lists of texts too (objects saw to theirs when they were made)."""
+    if value.__class__ is str:
+        return _whole_text(value)
+    if value.__class__ is list:
+        for index, item in enumerate(value):
+            if item.__class__ is str or item.__class__ is list:
+                value[index] = _whole(item)
+    return value
+
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_STRING: Final = re.compile(r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)')
+_NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_LITERALS: Final = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_QUOTED: Final = {
+    "'": "\\'",
+    '"': '"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+
+
+class _Reader:
+    """A parser without recursion, in the states of Go's scanner."""
+
+    def __init__(
+        self, text: str, make: _Pairs, real: Callable[[str], float], whole: Callable[[str], int | float]
+    ) -> None:
+        self.text = text
+        self.at = 0
+        self.make = make
+        self.real = real
+        self.whole_number = whole
+
+    def read(self) -> Any:
+        """The value. Raises JSONError."""
+        top: list[Any] = []
+        # Each open container: the list that collects, and whether it is an object (then of pairs, with the key last
+        # read).
+        stack: list[tuple[list[Any], bool, str]] = []
+        into: list[Any] = top
+        while True:
+            value = self._value(stack)
+            if value is _OPEN_LIST or value is _OPEN_OBJECT:
+                is_object = value is _OPEN_OBJECT
+                key = ""
+                inner: list[Any] = []
+                if self._skip() == ("}" if is_object else "]"):
+                    self.at += 1
+                    value = self.make([]) if is_object else []
+                else:
+                    if is_object:
+                        key = self._key()
+                    stack.append((inner, is_object, key))
+                    into = inner
+                    continue
+            while True:
+                if not stack:
+                    top.append(value)
+                    if self._skip():
+                        raise self._bad("after top-level value")
+                    return top[0]
+                into, is_object, key = stack.pop()
+                into.append((key, value) if is_object else value)
+                sign = self._skip()
+                if sign == ",":
+                    self.at += 1
+                    if is_object:
+                        self._skip()
+                        key = self._key()
+                    stack.append((into, is_object, key))
+                    break
+                if sign != ("}" if is_object else "]"):
+                    raise self._bad("after object key:value pair" if is_object else "after array element")
+                self.at += 1
+                value = self.make(into) if is_object else into
+
+    def _skip(self) -> str:
+        """The next sign after white space, "" at the end."""
+        found = _SPACE.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return self.text[self.at : self.at + 1]
+
+    def _value(self, stack: list[Any]) -> Any:
+        sign = self._skip()
+        if sign == '"':
+            return self._string()
+        if sign in ("{", "["):
+            if len(stack) >= DEEPEST:
+                raise self._bad("exceeded max depth")
+            self.at += 1
+            return _OPEN_OBJECT if sign == "{" else _OPEN_LIST
+        if sign in _LITERALS:
+            return self._literal(*_LITERALS[sign])
+        if sign and sign in "-0123456789":
+            return self._number()
+        raise self._bad("looking for beginning of value")
+
+    def _key(self) -> str:
+        if self._skip() != '"':
+            raise self._bad("looking for beginning of object key string")
+        key = self._string()
+        if self._skip() != ":":
+            raise self._bad("after object key")
+        self.at += 1
+        return key
+
+    def _string(self) -> str:
+        found = _STRING.match(self.text, self.at)
+        end = found.end() if found else self.at
+        if self.text[end : end + 1] == '"':
+            start, self.at = self.at, end + 1
+            made: str = json.loads(self.text[start : self.at])
+            return made
+        self.at = end
+        if self.text[end : end + 1] != "\\":
+            raise self._bad("in string literal")
+        self.at += 1
+        if self.text[self.at : self.at + 1] != "u":
+            raise self._bad("in string escape code")
+        self.at += 1
+        while self.text[self.at : self.at + 1] in _HEX:
+            self.at += 1
+        raise self._bad("in \\u hexadecimal character escape")
+
+    def _number(self) -> int | float:
+        found = _NUMBER.match(self.text, self.at)
+        if found is None:
+            self.at += 1
+            raise self._bad("in numeric literal")
+        self.at = found.end()
+        sign = self.text[self.at : self.at + 1]
+        if sign == "." and found[2] is None and found[3] is None:
+            self.at += 1
+            raise self._bad("after decimal point in numeric literal")
+        if sign in ("e", "E") and found[3] is None:
+            self.at += 1
+            if self.text[self.at : self.at + 1] in ("+", "-"):
+                self.at += 1
+            raise self._bad("in exponent of numeric literal")
+        return self.whole_number(found[0]) if found[2] is None and found[3] is None else self.real(found[0])
+
+    def _literal(self, word: str, value: Any) -> Any:
+        for sign in word:
+            if self.text[self.at : self.at + 1] != sign:
+                raise self._bad(f"in literal {word} (expecting '{sign}')")
+            self.at += 1
+        return value
+
+    def _bad(self, context: str) -> JSONError:
+        sign = self.text[self.at : self.at + 1]
+        if not sign:
+            return JSONError("unexpected end of JSON input")
+        return JSONError(f"invalid character '{_quoted(sign)}' {context}")
+
+
+_OPEN_LIST: Final = object()
+_OPEN_OBJECT: Final = object()
+
+
+def _quoted(sign: str) -> str:
+    """As Go shows the byte at fault: the first byte of a longer sign, taken for a code point."""
+    sign = chr(sign.encode("utf-8", "surrogateescape")[0])
+    if sign in _QUOTED:
+        return _QUOTED[sign]
+    if sign.isprintable():
+        return sign
+    return f"\\x{ord(sign):02x}" if ord(sign) < 0x80 else f"\\u{ord(sign):04x}"
+
+
+def dumps(value: Any, real: Callable[[float], str], indent: int = 0) -> bytes:
+    """JSON of a value that is too deep or has numbers too large for orjson; `real` writes floats. No recursion."""
+    out: list[str] = []
+    # What is still to be written, last first: texts as they are, or (value, level).
+    todo: list[Any] = [(value, 0)]
+    while todo:
+        part = todo.pop()
+        if part.__class__ is str:
+            out.append(part)
+            continue
+        item, level = part
+        if isinstance(item, dict | list) and item:
+            todo.extend(_parts(item, level, indent))
+        elif isinstance(item, bool) or item is None or not isinstance(item, float):
+            out.append(json.dumps(item, ensure_ascii=False))
+        else:
+            out.append(real(item))
+    return _LONE.sub("\ufffd", "".join(out)).encode()
+
+
+def _parts(item: dict[str, Any] | list[Any], level: int, indent: int) -> list[Any]:
+    """A container taken apart, last part first."""
+    pad = "\n" + " " * indent * (level + 1) if indent else ""
+    close = "\n" + " " * indent * level if indent else ""
+    parts: list[Any] = []
+    comma = "," + pad
+    if isinstance(item, dict):
+        colon = ": " if indent else ":"
+        for key, inner in item.items():
+            parts += [comma, json.dumps(key, ensure_ascii=False) + colon, (inner, level + 1)]
+    else:
+        for inner in item:
+            parts += [comma, (inner, level + 1)]
+    first, last = ("{", "}") if isinstance(item, dict) else ("[", "]")
+    parts[0] = first + pad
+    parts.append(close + last)
+    parts.reverse()
+    return parts
