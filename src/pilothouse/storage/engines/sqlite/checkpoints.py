@@ -47,7 +47,7 @@ class Checkpointer:
     def commits(self) -> int:
         return self._commits
 
-    def finish(self, connection: sqlite3.Connection, *, truncate: bool = False) -> bool:
+    def finish(self, connection: sqlite3.Connection, truncate: bool = False) -> bool:
         """Checkpoint in the writer's thread, where no commit can come between; whether the log was emptied."""
         with self._busy:
             mode = "TRUNCATE" if truncate else "PASSIVE"

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
-
-import orjson
 
 from pilothouse.storage.api import EngineEvent, KeyValue, Outcome
 from pilothouse.storage.engines.sqlite.rows import read_values
@@ -18,6 +16,7 @@ from pilothouse.storage.engines.sqlite.rows import read_values
 T = TypeVar("T")
 
 ROWS = 64  # in one INSERT
+ROW_BYTES = 200  # what a write takes beside its value, about
 
 
 class Write:
@@ -39,92 +38,76 @@ class Write:
 class Group:
     """Works out what a group of writes does, in the order they came, then writes it. In a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, revision: int, previous: bool) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, revision: int, standing: Callable[[str], int], previous: bool
+    ) -> None:
+        """`revision`: the newest so far. `standing(key)`: that of a key, 0 where there is none."""
         self._connection = connection
         self._want_previous = previous
+        self._standing = standing
         self.revision = revision
         self.events: list[EngineEvent] = []
-        self._log: list[tuple[int, str, int, bytes | None]] = []
-        self._expiry: list[tuple[float, int, str]] = []
-        self._known: dict[str, int] = {}  # newest revision of each key, 0 where there is none
+        self.known: dict[str, int] = {}  # as `standing`, for the keys of this group, kept up to date
+        self._log: list[tuple[int, str, int, int | None]] = []
+        self._bytes: list[tuple[int, bytes]] = []
+        self._expiry: list[tuple[float, int]] = []
         self._values: dict[int, bytes] = {}
 
     def apply(self, writes: Sequence[Write]) -> int:
         """Set the outcome of each write; how many bytes were written, about."""
-        found = self._stored([write.key for write in writes])
-        self._known = dict(found)
-        self._values = read_values(self._connection, needed) if (needed := self._needed(writes)) else {}
+        for write in writes:
+            self.known[write.key] = self._standing(write.key)
+        needed = self._needed(writes)
+        if needed:
+            self._values = read_values(self._connection, needed)
         for write in writes:
             self._decide(write)
-        if not self._log:
-            return 0
         self._insert("log", self._log, 4)
-        self._point(found)
-        if self._expiry:
-            self._insert("expiry", self._expiry, 3)
-        return sum(len(row[3] or b"") + 2 * len(row[1]) for row in self._log)
-
-    def _stored(self, keys: list[str]) -> dict[str, int]:
-        array = orjson.dumps(keys).decode()
-        row = self._connection.execute(
-            "SELECT json_group_object(key, revision) FROM current WHERE key IN (SELECT value FROM json_each(?))",
-            (array,),
-        ).fetchone()
-        found: dict[str, int] = orjson.loads(row[0])
-        return found
+        self._insert("value", self._bytes, 2)
+        self._insert("expiry", self._expiry, 2)
+        return sum(len(row[1]) for row in self._bytes) + ROW_BYTES * len(self._log)
 
     def _needed(self, writes: Sequence[Write]) -> list[int]:
         """Revisions whose values must be read: what a delete removes, what stands in the way, what events replace."""
-        known = self._known
+        known = self.known
         return [
             revision
             for write in writes
-            if (revision := known.get(write.key, 0))
+            if (revision := known[write.key])
             and (self._want_previous or write.value is None or write.expected != revision)
         ]
 
     def _decide(self, write: Write) -> None:
-        key = write.key
-        standing = self._known.get(key, 0)
-        if write.expected != standing or (write.value is None and not standing):
+        key, value = write.key, write.value
+        standing = self.known[key]
+        if write.expected != standing or (value is None and not standing):
             write.outcome = Outcome(False, self.revision, self._version(key, standing))
             return
         self.revision += 1
         revision = self.revision
-        self._known[key] = 0 if write.value is None else revision
-        self._log.append((revision, key, standing, write.value))
-        previous = None
-        if self._want_previous or write.value is None:
-            previous = self._version(key, standing)
-        self.events.append(EngineEvent(key, write.value, previous, revision))
-        if write.value is None:
+        previous = self._version(key, standing) if self._want_previous or value is None else None
+        self.events.append(EngineEvent(key, value, previous, revision))
+        if value is None:
+            self.known[key] = 0
+            self._log.append((revision, key, standing, None))
             write.outcome = Outcome(True, revision, previous)
             return
-        self._values[revision] = write.value
+        self.known[key] = revision
+        self._values[revision] = value  # a later write of this group may ask for it
+        self._log.append((revision, key, standing, len(value)))
+        self._bytes.append((revision, value))
         if write.expires is not None:
-            self._expiry.append((write.expires, revision, key))
+            self._expiry.append((write.expires, revision))
         write.outcome = Outcome(True, revision)
 
     def _version(self, key: str, revision: int) -> KeyValue | None:
         return KeyValue(key, self._values[revision], revision) if revision else None
 
-    def _point(self, found: dict[str, int]) -> None:
-        """Bring `current` up to date."""
-        changed = {row[1]: self._known[row[1]] for row in self._log}
-        present = [(key, revision) for key, revision in changed.items() if revision]
-        gone = [key for key, revision in changed.items() if not revision and key in found]
-        if present:
-            self._insert("current", present, 2)
-        if gone:
-            self._connection.execute(
-                "DELETE FROM current WHERE key IN (SELECT value FROM json_each(?))", (orjson.dumps(gone).decode(),)
-            )
-
     def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], columns: int) -> None:
         one = "(" + ",".join("?" * columns) + ")"
         for part in parts(rows, ROWS):
             arguments = [value for row in part for value in row]
-            self._connection.execute(f"REPLACE INTO {table} VALUES {','.join([one] * len(part))}", arguments)
+            self._connection.execute(f"INSERT INTO {table} VALUES {','.join([one] * len(part))}", arguments)
 
 
 def parts(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -10,19 +10,12 @@ import sqlite3
 
 import orjson
 
-from pilothouse.storage.engines.sqlite.rows import newest_revision, progress
-from pilothouse.storage.errors import TooLarge
+from pilothouse.storage.engines.sqlite.rows import progress
 
 
 def mark(connection: sqlite3.Connection, revision: int) -> None:
-    """Refuse reads below `revision` from now on. Raises TooLarge for a revision of the future."""
-    newest = newest_revision(connection)
-    if revision > newest:
-        raise TooLarge(revision, newest)
-    connection.execute(
-        "UPDATE progress SET revision = max(revision, ?) WHERE name = 'compacted'",
-        (revision,),
-    )
+    """Remember, across restarts, that reads below `revision` are refused."""
+    connection.execute("UPDATE progress SET revision = max(revision, ?) WHERE name = 'compacted'", (revision,))
 
 
 def sweep(connection: sqlite3.Connection, rows: int) -> bool:
@@ -34,15 +27,15 @@ def sweep(connection: sqlite3.Connection, rows: int) -> bool:
     connection.execute("BEGIN IMMEDIATE")  # the writer rolls back what fails
     last, replaced, deletes = connection.execute(
         "SELECT max(revision), json_group_array(previous) FILTER (WHERE previous > 0),"
-        " json_group_array(revision) FILTER (WHERE value IS NULL) FROM (SELECT revision, previous, value FROM log"
+        " json_group_array(revision) FILTER (WHERE size IS NULL) FROM (SELECT revision, previous, size FROM log"
         " WHERE revision >= ? AND revision < ? ORDER BY revision LIMIT ?)",
         (swept, compacted, rows),
     ).fetchone()
     dead = orjson.loads(replaced) + orjson.loads(deletes)
     if dead:
-        connection.execute(
-            "DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?))", (orjson.dumps(dead).decode(),)
-        )
+        listed = orjson.dumps(dead).decode()
+        for table in ("log", "value"):
+            connection.execute(f"DELETE FROM {table} WHERE revision IN (SELECT value FROM json_each(?))", (listed,))
     following = compacted if last is None else last + 1
     connection.execute("UPDATE progress SET revision = ? WHERE name = 'swept'", (following,))
     connection.execute("COMMIT")

@@ -7,14 +7,15 @@ import sqlite3
 import time
 from typing import TypeVar
 
-from pilothouse.storage.api import DeliverEvents, Ended, EngineEvent, Outcome, Range
+from pilothouse.storage.api import DeliverEvents, Ended, EngineEvent, KeyValue, Outcome, Range
 from pilothouse.storage.engines.housekeeping import Ages, Housekeeper, Now, Sleep
 from pilothouse.storage.engines.hub import Hub, HubSubscription
 from pilothouse.storage.engines.sqlite import compaction, expiry
 from pilothouse.storage.engines.sqlite.checkpoints import Checkpointer
-from pilothouse.storage.engines.sqlite.files import FIRST_REVISION, FileLock, prepare, translated
+from pilothouse.storage.engines.sqlite.files import FIRST_REVISION, FileLock, open_reader, prepare, translated
+from pilothouse.storage.engines.sqlite.index import Undone, load_index
 from pilothouse.storage.engines.sqlite.readers import Readers
-from pilothouse.storage.engines.sqlite.rows import newest_revision, progress, read_count, read_events, read_range
+from pilothouse.storage.engines.sqlite.rows import newest_revision, progress, read_events, read_undone, read_values
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
 from pilothouse.storage.engines.sqlite.writer import Writer
 from pilothouse.storage.errors import Compacted, StorageError, TooLarge, ValueTooLarge
@@ -35,10 +36,15 @@ class SqliteEngine:
         self._settings = settings
         self._lock = lock
         self._now = now
-        self._hub = Hub(0)
+        connection = open_reader(path, settings)
+        try:
+            self._hub = Hub(newest_revision(connection))
+            self._index = load_index(connection, self._hub.revision)
+            self._compacted = progress(connection, "compacted")
+        finally:
+            connection.close()
         self._checkpointer = Checkpointer(path, settings)
-        self._writer = Writer(path, settings, self._hub, self._checkpointer.written)
-        self._hub.revision = self._writer.revision
+        self._writer = Writer(path, settings, self._hub, self._index, self._checkpointer.written)
         self._readers = Readers(path, settings)
         self._ages = Ages(settings.keep_history)
         self._housekeeper = Housekeeper(self.housekeep, settings.housekeeping, sleep)
@@ -76,29 +82,46 @@ class SqliteEngine:
     # Reading
 
     async def range(self, start: str, end: str, *, limit: int = 0, revision: int = 0) -> Range:
-        def work(connection: sqlite3.Connection) -> Range:
-            if not _storable(start):  # no such key can have been written
-                return Range((), 0, newest_revision(connection))
-            newest = newest_revision(connection)
-            at: int | None = None
+        while True:
+            newest = self._hub.revision
+            if revision and revision != newest:
+                undone = await self._undone(start, end, revision)
+                newest = self._hub.revision
+            else:
+                undone = {}
+            found, count = self._index.slice(start, end, limit, undone)
+            if not found:
+                self._readers.check_open()
+                return Range((), count, newest)
+            wanted = [at for _, at in found]
+            values = await self._readers.run(read_values, wanted)
+            if len(values) == len(wanted):
+                return Range([KeyValue(key, values[at], at) for key, at in found], count, newest)
+            # Compaction came between: for a read of the past that is the answer, else the index knows better now.
             if revision:
-                self._check_revision(connection, revision, newest)
-                at = revision if revision < newest else None
-            items = read_range(connection, start, end, limit, at)
-            whole = not limit or len(items) < limit
-            return Range(items, len(items) if whole else read_count(connection, start, end, at), newest)
+                self._check_revision(revision)
 
-        return await self._readers.run(work)
+    async def _undone(self, start: str, end: str, at: int) -> Undone:
+        """What stood at revision `at` for the keys that changed since; to be used before anything else happens."""
+        self._check_revision(at)
+        undone: Undone = {}
+        reached = at
+        while reached < self._index.floor:
+            until = self._hub.revision
+            older = await self._readers.run(read_undone, start, end, reached, until)
+            undone = {**older, **undone}
+            reached = until
+        self._check_revision(at)
+        return {**self._index.undone(start, end, reached), **undone}
 
-    @staticmethod
-    def _check_revision(connection: sqlite3.Connection, revision: int, newest: int) -> None:
-        if revision > newest:
-            raise TooLarge(revision, newest)
-        compacted = progress(connection, "compacted")
-        if revision < compacted:
-            raise Compacted(revision, compacted)
+    def _check_revision(self, revision: int) -> None:
+        if revision > self._hub.revision:
+            raise TooLarge(revision, self._hub.revision)
+        if revision < self._compacted:
+            raise Compacted(revision, self._compacted)
 
     async def revision(self) -> int:
+        self._readers.check_open()
         # All acknowledged writes have been delivered, so this is linearizable without asking the file.
         return self._hub.revision
 
@@ -144,15 +167,8 @@ class SqliteEngine:
         """Deliver history after `since`, up to `until`; how far that came. Raises Compacted."""
         position = since
         start, end, previous = subscription.start, subscription.end, subscription.previous
-
-        def work(connection: sqlite3.Connection) -> tuple[list[EngineEvent], bool]:
-            if position < (compacted := progress(connection, "compacted")):
-                raise Compacted(position, compacted)
-            begin = max(position, FIRST_REVISION)
-            return read_events(connection, start, end, begin, until, HISTORY_CHUNK, previous)
-
         while position < until:
-            events, more = await self._readers.run(work)
+            events, more = await self._readers.run(_read_history, start, end, position, until, previous)
             subscription.replay(events)
             position = events[-1].revision if more else until
         return position
@@ -160,14 +176,17 @@ class SqliteEngine:
     # Forgetting
 
     async def compact(self, revision: int) -> None:
-        await self._writer.run(lambda connection: compaction.mark(connection, revision))
+        if revision > self._hub.revision:
+            raise TooLarge(revision, self._hub.revision)
+        await self._writer.run(compaction.mark, revision)
+        self._compacted = max(self._compacted, revision)
         self._sweeping = True
         await self._sweep()
 
     async def _sweep(self) -> None:
         step = self._settings.compact_step
         while self._sweeping:
-            self._sweeping = await self._writer.run(lambda connection: compaction.sweep(connection, step))
+            self._sweeping = await self._writer.run(compaction.sweep, step)
 
     async def housekeep(self) -> None:
         """Delete what has expired, forget history that is old enough, give disk space back when idle."""
@@ -184,9 +203,12 @@ class SqliteEngine:
         """Delete the keys whose time has come, as ordinary deletes with events of their own."""
         while now >= self._next_expiry:
             self._next_expiry = float("inf")  # writes submitted from here on lower it; the others are in the file below
-            due, following = await self._writer.run(lambda connection: expiry.due(connection, now, EXPIRED_AT_ONCE))
-            await asyncio.gather(*(self.delete_if(key, revision) for key, revision in due))
-            await self._writer.run(lambda connection: expiry.forget(connection, now))
+            due, following = await self._writer.run(expiry.due, now, EXPIRED_AT_ONCE)
+            standing = [(key, revision) for key, revision in due if key and self._index.find(key) == revision]
+            await asyncio.gather(*(self.delete_if(key, revision) for key, revision in standing))
+            if due:
+                done = [revision for _, revision in due]
+                await self._writer.run(expiry.forget, now, done)
             self._next_expiry = min(self._next_expiry, now if len(due) == EXPIRED_AT_ONCE else following)
 
     async def _tidy(self, now: float) -> None:
@@ -198,7 +220,7 @@ class SqliteEngine:
             if checkpointer.overgrown:
                 await self._writer.run(checkpointer.finish)
         elif commits > self._truncated_at and now - since >= self._settings.idle_truncate:
-            if await self._writer.run(lambda connection: checkpointer.finish(connection, truncate=True)):
+            if await self._writer.run(checkpointer.finish, True):
                 self._truncated_at = commits
 
     async def close(self) -> None:
@@ -217,6 +239,14 @@ class SqliteEngine:
 
 def _nothing(connection: sqlite3.Connection) -> None:
     """Wait for what was submitted before."""
+
+
+def _read_history(
+    connection: sqlite3.Connection, start: str, end: str, since: int, until: int, previous: bool
+) -> tuple[list[EngineEvent], bool]:
+    if since < (compacted := progress(connection, "compacted")):
+        raise Compacted(since, compacted)
+    return read_events(connection, start, end, max(since, FIRST_REVISION), until, HISTORY_CHUNK, previous)
 
 
 def _storable(key: str) -> bool:

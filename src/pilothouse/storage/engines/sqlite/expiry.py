@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 
+import orjson
 
-def due(connection: sqlite3.Connection, now: float, limit: int) -> tuple[list[tuple[str, int]], float]:
-    """Keys to delete, each with its revision; and when the next one is due (infinity: none is known)."""
-    rows: list[tuple[str, int]] = connection.execute(
-        "SELECT e.key, e.revision FROM expiry e JOIN current c ON c.key = e.key AND c.revision = e.revision"
+
+def due(connection: sqlite3.Connection, now: float, limit: int) -> tuple[list[tuple[str | None, int]], float]:
+    """What was to last no longer than `now`, as (key, revision), and when the next is due (infinity: none is known).
+
+    The key may have been written since; then its revision is another. It is None where history has been forgotten.
+    """
+    rows: list[tuple[str | None, int]] = connection.execute(
+        "SELECT l.key, e.revision FROM expiry e LEFT JOIN log l ON l.revision = e.revision"
         " WHERE e.expires <= ? ORDER BY e.expires, e.revision LIMIT ?",
         (now, limit),
     ).fetchall()
@@ -16,10 +21,9 @@ def due(connection: sqlite3.Connection, now: float, limit: int) -> tuple[list[tu
     return rows, float("inf") if following is None else float(following)
 
 
-def forget(connection: sqlite3.Connection, now: float) -> None:
-    """Drop the entries that are due and whose version is no more."""
+def forget(connection: sqlite3.Connection, now: float, revisions: list[int]) -> None:
+    """Drop the entries of these revisions, which were due at `now`."""
     connection.execute(
-        "DELETE FROM expiry WHERE expires <= ? AND NOT EXISTS"
-        " (SELECT 1 FROM current c WHERE c.key = expiry.key AND c.revision = expiry.revision)",
-        (now,),
+        "DELETE FROM expiry WHERE expires <= ? AND revision IN (SELECT value FROM json_each(?))",
+        (now, orjson.dumps(revisions).decode()),
     )

@@ -24,13 +24,13 @@ APPLICATION_ID = 0x506C7468  # "Plth"
 SCHEMA_VERSION = 1
 FIRST_REVISION = 1  # of an empty store: held by a row that stands for nothing, so that the first write gets the next
 
-# `log` has every version, in the order of writes; a NULL value is a delete. `current` has the newest version's
-# revision for each key that exists. `previous` is the revision that a row replaced, 0 for none.
+# `log` has a short row for every version, in the order of writes; `size` NULL is a delete, `previous` the revision that
+# was replaced (0: none). `value` has the bytes. Both only grow at their ends, so a commit touches few pages; which
+# revision of a key is the newest is kept in memory (index.py) and read from `log` at start.
 SCHEMA = f"""
-CREATE TABLE log (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, previous INTEGER NOT NULL, value BLOB);
-CREATE TABLE current (key TEXT PRIMARY KEY, revision INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE expiry (expires REAL NOT NULL, revision INTEGER NOT NULL, key TEXT NOT NULL,
-                     PRIMARY KEY (expires, revision)) WITHOUT ROWID;
+CREATE TABLE log (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, previous INTEGER NOT NULL, size INTEGER);
+CREATE TABLE value (revision INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE expiry (expires REAL NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (expires, revision)) WITHOUT ROWID;
 CREATE TABLE progress (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO log VALUES ({FIRST_REVISION}, '', 0, NULL);
 INSERT INTO progress VALUES ('compacted', 0), ('swept', {FIRST_REVISION});

@@ -7,13 +7,14 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from pilothouse.storage.engines.sqlite.files import open_reader, translated
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
 from pilothouse.storage.errors import Unavailable
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Readers:
@@ -27,10 +28,16 @@ class Readers:
         self._connections: list[sqlite3.Connection] = []
         self._closed = False
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        self.check_open()
+        return await asyncio.get_running_loop().run_in_executor(
+            self._pool, self._run, lambda connection: work(connection, *args, **kw)
+        )
+
+    def check_open(self) -> None:
+        """Raises Unavailable once closed."""
         if self._closed:
             raise Unavailable("the store is closed")
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._run, work)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with translated(self._path):

@@ -9,67 +9,37 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import orjson
 
 from pilothouse.storage.api import EngineEvent, KeyValue
 
-FIRST_CHUNK = 64  # rows; further chunks are sized so that they come to about CHUNK_BYTES
+FIRST_CHUNK = 64  # values; further chunks are sized so that they come to about CHUNK_BYTES
 LARGEST_CHUNK = 4096
 CHUNK_BYTES = 4 << 20
 
-_LATEST = """
-SELECT c.key AS key, c.revision AS revision, l.value AS value
-FROM current c JOIN log l ON l.revision = c.revision
-WHERE c.key >= :start AND c.key < :end ORDER BY c.key LIMIT :limit
+_VALUES = """
+SELECT json_group_array(revision), json_group_array(length(bytes)), CAST(group_concat(bytes, '') AS BLOB)
+FROM (SELECT revision, bytes FROM value WHERE revision IN (SELECT value FROM json_each(?)))
 """
 
-# The state at :at is the present one, but for the keys that changed since: for those, what their first change replaced.
-_CHANGED = """
-WITH changed AS MATERIALIZED (
-  SELECT key, min(revision) AS first, previous FROM log
-  WHERE revision > :at AND key >= :start AND key < :end GROUP BY key)
+_UNDONE = """
+SELECT json_group_object(key, previous) FROM
+(SELECT key, min(revision), previous FROM log
+ WHERE revision > ? AND revision <= ? AND key >= ? AND key < ? GROUP BY key)
 """
-_STATE = """
-SELECT key, revision FROM current WHERE key >= :start AND key < :end AND key NOT IN (SELECT key FROM changed)
-UNION ALL SELECT key, previous FROM changed WHERE previous > 0
-"""
-_PAST = f"""
-{_CHANGED}
-SELECT s.key AS key, s.revision AS revision, l.value AS value
-FROM (SELECT key, revision FROM ({_STATE}) WHERE key >= :after ORDER BY key LIMIT :limit) s
-JOIN log l ON l.revision = s.revision
-"""
-
-_GATHER = """
-SELECT json_group_array(key), json_group_array(revision), json_group_array(length(value)),
-       CAST(group_concat(value, '') AS BLOB) FROM ({rows})
-"""
-LATEST = _GATHER.format(rows=_LATEST)
-PAST = _GATHER.format(rows=_PAST)
-COUNT = "SELECT count(*) FROM current WHERE key >= :start AND key < :end"
-COUNT_PAST = f"{_CHANGED} SELECT count(*) FROM ({_STATE})"
 
 _EVENTS = """
-SELECT l.key AS key, l.revision AS revision, l.value AS value, l.previous AS previous, {before} AS before
-FROM log l {join} WHERE l.revision > :since AND l.revision <= :until AND l.key >= :start AND l.key < :end
-ORDER BY l.revision LIMIT :limit
-"""
-_GATHER_EVENTS = """
-SELECT json_group_array(key), json_group_array(revision), json_group_array(length(value)),
+SELECT json_group_array(key), json_group_array(revision), json_group_array(size),
        json_group_array(previous), json_group_array(length(before)),
-       CAST(group_concat(value, '') AS BLOB), CAST(group_concat(before, '') AS BLOB) FROM ({rows})
+       CAST(group_concat(bytes, '') AS BLOB), CAST(group_concat(before, '') AS BLOB) FROM
+(SELECT l.key AS key, l.revision AS revision, l.size AS size, l.previous AS previous, v.bytes AS bytes, {before}
+ FROM log l LEFT JOIN value v ON v.revision = l.revision {join}
+ WHERE l.revision > :since AND l.revision <= :until AND l.key >= :start AND l.key < :end
+ ORDER BY l.revision LIMIT :limit)
 """
-EVENTS = _GATHER_EVENTS.format(rows=_EVENTS.format(before="NULL", join=""))
-EVENTS_WITH_PREVIOUS = _GATHER_EVENTS.format(
-    rows=_EVENTS.format(before="p.value", join="LEFT JOIN log p ON p.revision = l.previous")
-)
-
-VALUES = """
-SELECT json_group_array(revision), json_group_array(length(value)), CAST(group_concat(value, '') AS BLOB)
-FROM (SELECT revision, value FROM log WHERE revision IN (SELECT value FROM json_each(?)))
-"""
+EVENTS = _EVENTS.format(before="NULL AS before", join="")
+EVENTS_WITH_PREVIOUS = _EVENTS.format(before="p.bytes AS before", join="LEFT JOIN value p ON p.revision = l.previous")
 
 
 def cut(blob: bytes | None, lengths: Sequence[int | None]) -> Iterator[bytes | None]:
@@ -83,67 +53,48 @@ def cut(blob: bytes | None, lengths: Sequence[int | None]) -> Iterator[bytes | N
             position += length
 
 
-def next_limit(rows: int, size: int) -> int:
-    """How many rows to gather next, when the last `rows` had `size` bytes."""
-    return max(16, min(LARGEST_CHUNK, CHUNK_BYTES * rows // max(size, 1)))
+def read_values(connection: sqlite3.Connection, revisions: Sequence[int]) -> dict[int, bytes]:
+    """The values that were written at these revisions. What has been forgotten is missing."""
+    values: dict[int, bytes] = {}
+    position, chunk = 0, FIRST_CHUNK
+    while position < len(revisions):
+        wanted = revisions[position : position + chunk]
+        found, lengths, blob = connection.execute(_VALUES, (orjson.dumps(wanted).decode(),)).fetchone()
+        for revision, value in zip(orjson.loads(found), cut(blob, orjson.loads(lengths)), strict=True):
+            values[revision] = value or b""
+        position += len(wanted)
+        chunk = max(16, min(LARGEST_CHUNK, CHUNK_BYTES * len(wanted) // max(len(blob or b""), 1)))
+    return values
 
 
-def read_range(connection: sqlite3.Connection, start: str, end: str, limit: int, at: int | None) -> list[KeyValue]:
-    """The keys of [start, end), at most `limit` (0: all), now or as they were at revision `at`. In a transaction."""
-    items: list[KeyValue] = []
-    arguments: dict[str, Any] = {"start": start, "end": end, "at": at, "after": start}
-    chunk = FIRST_CHUNK
-    while True:
-        chunk = min(chunk, limit - len(items)) if limit else chunk
-        statement = LATEST if at is None else PAST
-        keys, revisions, lengths, blob = connection.execute(statement, {**arguments, "limit": chunk}).fetchone()
-        found_keys: list[str] = orjson.loads(keys)
-        values = cut(blob, orjson.loads(lengths))
-        found = zip(found_keys, values, orjson.loads(revisions), strict=True)
-        items.extend(KeyValue(key, value or b"", revision) for key, value, revision in found)
-        if len(found_keys) < chunk or (limit and len(items) >= limit):
-            return items
-        arguments["start" if at is None else "after"] = found_keys[-1] + "\0"
-        chunk = next_limit(len(found_keys), len(blob or b""))
-
-
-def read_count(connection: sqlite3.Connection, start: str, end: str, at: int | None) -> int:
-    statement = COUNT if at is None else COUNT_PAST
-    count: int = connection.execute(statement, {"start": start, "end": end, "at": at}).fetchone()[0]
-    return count
+def read_undone(connection: sqlite3.Connection, start: str, end: str, at: int, until: int) -> dict[str, int]:
+    """For each key of [start, end) that changed in (at, until]: the revision that stood there at `at`, 0 for none."""
+    row = connection.execute(_UNDONE, (at, until, start, end)).fetchone()
+    found: dict[str, int] = orjson.loads(row[0])
+    return found
 
 
 def read_events(
     connection: sqlite3.Connection, start: str, end: str, since: int, until: int, limit: int, previous: bool
 ) -> tuple[list[EngineEvent], bool]:
     """At most `limit` events of (since, until] in [start, end), and whether there may be more."""
-    arguments = {"start": start, "end": end, "since": since, "until": until, "limit": limit}
-    statement = EVENTS_WITH_PREVIOUS if previous else EVENTS
-    keys, revisions, lengths, previouses, before_lengths, blob, before_blob = connection.execute(
-        statement, arguments
+    keys, revisions, sizes, replaced, before_sizes, blob, before_blob = connection.execute(
+        EVENTS_WITH_PREVIOUS if previous else EVENTS,
+        {"start": start, "end": end, "since": since, "until": until, "limit": limit},
     ).fetchone()
     rows = zip(
         orjson.loads(keys),
-        cut(blob, orjson.loads(lengths)),
+        cut(blob, orjson.loads(sizes)),
         orjson.loads(revisions),
-        orjson.loads(previouses),
-        cut(before_blob, orjson.loads(before_lengths)),
+        orjson.loads(replaced),
+        cut(before_blob, orjson.loads(before_sizes)),
         strict=True,
     )
     events = [
-        EngineEvent(key, value, KeyValue(key, before or b"", replaced) if previous and replaced else None, revision)
-        for key, value, revision, replaced, before in rows
+        EngineEvent(key, value, KeyValue(key, before or b"", standing) if previous and standing else None, revision)
+        for key, value, revision, standing, before in rows
     ]
     return events, len(events) == limit
-
-
-def read_values(connection: sqlite3.Connection, revisions: Sequence[int]) -> dict[int, bytes]:
-    """The values that were written at these revisions."""
-    found, lengths, blob = connection.execute(VALUES, (orjson.dumps(revisions).decode(),)).fetchone()
-    return {
-        revision: value or b""
-        for revision, value in zip(orjson.loads(found), cut(blob, orjson.loads(lengths)), strict=True)
-    }
 
 
 def newest_revision(connection: sqlite3.Connection) -> int:

@@ -12,20 +12,20 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pilothouse.storage.api import EngineEvent, Outcome
 from pilothouse.storage.engines.hub import Hub
 from pilothouse.storage.engines.sqlite.commit import Group, Write
 from pilothouse.storage.engines.sqlite.files import as_storage_error, open_writer
-from pilothouse.storage.engines.sqlite.rows import newest_revision
+from pilothouse.storage.engines.sqlite.index import Index
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
 from pilothouse.storage.errors import StorageError, Unavailable
 
 log = logging.getLogger("pilothouse.storage")
 
 T = TypeVar("T")
-ROW_BYTES = 8192  # about what a row costs in the log beside its value: the page of the index that points to it
+P = ParamSpec("P")
 
 
 class Job:
@@ -48,25 +48,26 @@ Item = Write | Job | Stop
 class Writer:
     """`submit` and `run` are called on the event loop; all else happens in the thread."""
 
-    def __init__(self, path: str, settings: SqliteSettings, hub: Hub, written: Callable[[int], None]) -> None:
+    def __init__(
+        self, path: str, settings: SqliteSettings, hub: Hub, index: Index, written: Callable[[int], None]
+    ) -> None:
         """`written(bytes)` is told, in the thread, of each commit."""
         self._path = path
         self._settings = settings
         self._hub = hub
+        self._index = index
         self._loop = asyncio.get_running_loop()
         self._written = written
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._pending = 0
         self._closed = False
         self._connection = open_writer(path, settings)
-        self._revision = newest_revision(self._connection)
+        self._revision = hub.revision
+        self._ahead: dict[
+            str, tuple[int, int]
+        ] = {}  # key -> (revision of its write, what stands): not in the index yet
         self._thread = threading.Thread(target=self._work, name="storage-writer", daemon=True)
         self._thread.start()
-
-    @property
-    def revision(self) -> int:
-        """That of the newest write in the file."""
-        return self._revision
 
     def submit(self, key: str, value: bytes | None, expected: int, expires: float | None) -> asyncio.Future[Outcome]:
         """Queue a write. Raises Unavailable when closed or when too many wait."""
@@ -74,10 +75,12 @@ class Writer:
         self._put(Write(key, value, expected, expires, future))
         return future
 
-    def run(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+    def run(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kw: P.kwargs
+    ) -> asyncio.Future[T]:
         """Run `work` in the thread once all that was submitted before has been committed."""
         future: asyncio.Future[T] = self._loop.create_future()
-        self._put(Job(work, future))
+        self._put(Job(lambda connection: work(connection, *args, **kw), future))
         return future
 
     def _put(self, item: Write | Job) -> None:
@@ -128,7 +131,8 @@ class Writer:
 
     def _commit(self, writes: Sequence[Write]) -> None:
         connection = self._connection
-        group = Group(connection, self._revision, self._hub.wanting > 0)
+        self._forget_delivered()
+        group = Group(connection, self._revision, self._standing, self._hub.wanting > 0)
         try:
             connection.execute("BEGIN IMMEDIATE")
             size = group.apply(writes)
@@ -143,9 +147,22 @@ class Writer:
             self._call_loop(self._refuse, writes, Unavailable(f"{self._path}: {error}"))
             return
         self._revision = group.revision
+        for event in group.events:
+            self._ahead[event.key] = (event.revision, 0 if event.value is None else event.revision)
         self._call_loop(self._acknowledge, writes, group.events, group.revision)
         if group.events:
-            self._written(size + ROW_BYTES * len(group.events))
+            self._written(size)
+
+    def _standing(self, key: str) -> int:
+        """The revision of a key after all that was committed, 0 where there is none."""
+        ahead = self._ahead.get(key)
+        return self._index.find(key, 0) if ahead is None else ahead[1]
+
+    def _forget_delivered(self) -> None:
+        """What the loop has taken into the index need not be remembered here. Looked up here first, so never missed."""
+        delivered = self._hub.revision
+        if self._ahead:
+            self._ahead = {key: entry for key, entry in self._ahead.items() if entry[0] > delivered}
 
     def _run_job(self, job: Job) -> None:
         try:
@@ -186,6 +203,7 @@ class Writer:
 
     def _acknowledge(self, writes: Sequence[Write], events: Sequence[EngineEvent], revision: int) -> None:
         self._pending -= len(writes)
+        self._index.apply(events)
         self._hub.dispatch(events, revision)
         for write in writes:
             if not write.future.done() and write.outcome is not None:
