@@ -141,11 +141,8 @@ class TLSChannel(Channel):
     def data_received(self, data: bytes) -> None:
         if len(data) > RECORD:
             for start in range(0, len(data), RECORD):
-                self._take_in(data[start : start + RECORD])
-        else:
-            self._take_in(data)
-
-    def _take_in(self, data: bytes) -> None:
+                self.data_received(data[start : start + RECORD])
+            return
         if self._failed:
             return
         incoming = self._incoming

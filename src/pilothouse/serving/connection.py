@@ -1,6 +1,6 @@
 """One connection's HTTP: requests in order, each handed to the handler, each answer sent, time limits kept.
 
-The connection is always in one state (`State`). One timer serves all states: requests do not touch it, and when it
+The connection is always in one state (below). One timer serves all states: requests do not touch it, and when it
 fires it looks whether the time is really up.
 """
 
@@ -10,15 +10,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import IntEnum
-from typing import cast
+from typing import Final, cast
 
 from pilothouse.serving.body import NO_BODY, ComingBody, WholeBody
 from pilothouse.serving.channel import Channel
 from pilothouse.serving.eager import EagerRunner
 from pilothouse.serving.head import Head, HeadParser, HeadRefused, bad_request, has_bare_line_feed
 from pilothouse.serving.http import (
-    Answer,
     BodyReader,
     BodyTooLarge,
     ClientGone,
@@ -34,11 +32,12 @@ from pilothouse.serving.outlet import Outlet
 from pilothouse.serving.reply import (
     CONTINUE,
     LAST_CHUNK,
-    DateHeader,
     Framing,
+    ReplyWriter,
+    asks_to_close,
     bare_head,
     expectation_failed,
-    frame,
+    has_body,
     refusal,
 )
 from pilothouse.serving.stream import ChunkWriter, RawPipe
@@ -46,17 +45,18 @@ from pilothouse.serving.stream import ChunkWriter, RawPipe
 log = logging.getLogger("pilothouse.serving")
 
 _TEXT: HeaderList = [(b"Content-Type", b"text/plain; charset=utf-8"), (b"X-Content-Type-Options", b"nosniff")]
+_SHORT = 16 << 10  # bytes of an answer's body that are sent without looking at the client's speed
 _HEAD_TOO_LARGE = (431, "Request Header Fields Too Large")
 
 
-class State(IntEnum):
-    WAIT = 0  # for a head
-    BUSY = 1  # a request is with the handler
-    SKIP = 2  # a body nobody read is taken in behind the answer
-    UPGRADED = 3
-    LINGER = 4  # the last answer is sent, what still comes in is thrown away
-    CLOSING = 5
-    GONE = 6
+# The states of a connection.
+WAIT: Final = 0  # for a head
+BUSY: Final = 1  # a request is with the handler
+SKIP: Final = 2  # a body nobody read is taken in behind the answer
+UPGRADED: Final = 3
+LINGER: Final = 4  # the last answer is sent, what still comes in is thrown away
+CLOSING: Final = 5
+GONE: Final = 6
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class Shared:
     limits: Limits
     loop: asyncio.AbstractEventLoop
     runner: EagerRunner
-    date: DateHeader
+    replies: ReplyWriter
     connections: set[Connection] = field(default_factory=set)
     draining: bool = False
     on_change: Callable[[], None] | None = None  # told when a connection's work changes, while draining
@@ -109,7 +109,7 @@ class Connection:
         self._writer: ChunkWriter | None = None
         self._raw: RawPipe | None = None
         self._fresh = True  # no request yet
-        self.state = State.WAIT
+        self.state = WAIT
         self._since = shared.loop.time()
         self._timer = shared.loop.call_later(shared.limits.head_time, self._tick)
         shared.connections.add(self)
@@ -117,7 +117,7 @@ class Connection:
     @property
     def is_busy(self) -> bool:
         """Is a request (not a stream, not an upgrade) with the handler?"""
-        return self.state is State.BUSY and self._writer is None
+        return self.state == BUSY and self._writer is None
 
     # What the channel tells.
 
@@ -132,31 +132,31 @@ class Connection:
 
     def feed(self, data: bytes) -> None:
         state = self.state
-        if state is State.WAIT:
+        if state == WAIT:
             if self._ahead:
                 data, self._ahead = self._ahead + data, b""
             self._begin(data)
-        elif state is State.BUSY or state is State.SKIP:
+        elif state in (BUSY, SKIP):
             body = self._body
             if body is None or body.received:
                 self._hold(data)
                 return
             if body.feed(data):
                 self._ahead, body.rest = body.rest, b""
-            if state is State.SKIP:
+            if state == SKIP:
                 self._skip(body)
-        elif state is State.UPGRADED and self._raw is not None:
+        elif state == UPGRADED and self._raw is not None:
             self._raw.feed(data)
 
     def ended(self) -> None:
-        if self.state is State.UPGRADED and self._raw is not None:
+        if self.state == UPGRADED and self._raw is not None:
             self._raw.ended()
-        elif self.state is not State.GONE:
+        elif self.state != GONE:
             self._give_up()
             self._close()
 
     def lost(self) -> None:
-        self.state = State.GONE
+        self.state = GONE
         self._timer.cancel()
         self._shared.connections.discard(self)
         if self._raw is not None:
@@ -167,7 +167,7 @@ class Connection:
 
     def writable(self, yes: bool) -> None:
         self._out.set_writable(yes)
-        if not yes and self.state is not State.GONE:
+        if not yes and self.state != GONE:
             self._arm(self._shared.limits.stall_time)
 
     # Requests.
@@ -209,19 +209,18 @@ class Connection:
     def _start(self, head: Head, data: bytes, position: int) -> None:
         shared = self._shared
         fields = head.fields
-        self.state = State.BUSY
+        self.state = BUSY
         self._fresh = False
-        if fields.expects_other and head.minor > 0:
-            self._channel.write(expectation_failed(shared.date()))
-            self._linger()
-            return
-        body: BodyReader
-        if fields.chunked or fields.length:
-            body = self._receive_body(head, data, position)
-        else:
-            body = NO_BODY
-            if position < len(data):
-                self._ahead = data[position:]
+        body: BodyReader = NO_BODY
+        if not fields.plain:
+            if fields.expects_other and head.minor > 0:
+                self._channel.write(expectation_failed(shared.replies.date()))
+                self._linger()
+                return
+            if fields.chunked or fields.length:
+                body = self._receive_body(head, data, position)
+        if body is NO_BODY and position < len(data):
+            self._ahead = data[position:]
         request = Request(
             head.method,
             head.raw_path,
@@ -270,13 +269,21 @@ class Connection:
     async def _converse(self, request: Request, head: Head) -> None:
         """Handler and answer of one request. Raises nothing but CancelledError."""
         try:
-            answer = await self._ask(request)
-            if isinstance(answer, Response):
+            try:
+                answer = await self._shared.handler(request)
+            except (ClientGone, asyncio.CancelledError):
+                raise
+            except BaseException as error:
+                answer = self._answer_to(error, request)
+            if type(answer) is Response:
+                if self._respond_at_once(answer, head):
+                    self._rest()
+                    return
                 keep = await self._respond(answer, request, head)
             elif isinstance(answer, Stream):
                 keep = await self._stream(answer, request, head)
             else:
-                keep = await self._upgrade(answer)
+                keep = await self._upgrade(cast("Upgrade", answer))
         except ClientGone:
             self.abort()
             return
@@ -286,18 +293,33 @@ class Connection:
             return
         self._finish(keep)
 
-    async def _ask(self, request: Request) -> Answer:
-        try:
-            return await self._shared.handler(request)
-        except ClientGone:
-            raise
-        except BodyTooLarge:
+    def _answer_to(self, error: BaseException, request: Request) -> Response:
+        if not isinstance(error, Exception):
+            raise error
+        if isinstance(error, BodyTooLarge):
             return Response(413, _TEXT, b"413 Request Entity Too Large")
-        except Exception:
-            log.exception("the handler failed on %s %s", request.method, request.path)
-            return Response(500, _TEXT, b"500 Internal Server Error")
+        log.error("the handler failed on %s %s", request.method, request.path, exc_info=error)
+        return Response(500, _TEXT, b"500 Internal Server Error")
 
-    # Answers. Each returns whether the connection is kept.
+    # Answers.
+
+    def _respond_at_once(self, answer: Response, head: Head) -> bool:
+        """Send a short answer after which nothing has to be decided: that is, most of them."""
+        body = answer.body
+        if (
+            type(body) is bytes
+            and len(body) <= _SHORT
+            and self._body is None
+            and head.keep
+            and head.minor
+            and head.method != "HEAD"
+            and not self._shared.draining
+            and has_body(answer.status)
+            and not asks_to_close(answer.headers)
+        ):
+            self._channel.write(self._shared.replies.short(answer.status, answer.headers, body))
+            return True
+        return False
 
     def _frame(self, answer: Response | Stream, size: int | None, request: Request, head: Head) -> Framing:
         shared = self._shared
@@ -306,11 +328,10 @@ class Connection:
         if body is not None and keep:
             unread = body.unread()
             keep = unread is not None and unread <= shared.limits.unread_body and not body.awaits_permission
-        return frame(
+        return shared.replies.frame(
             answer.status,
             answer.headers,
             size,
-            date=shared.date(),
             minor=1 if head.minor else 0,
             is_head=request.method == "HEAD",
             keep=keep,
@@ -345,7 +366,7 @@ class Connection:
         early, self._ahead = self._ahead, b""
         self._channel.resume_reading()
         self._raw = RawPipe(self._channel, self._out.drain, early, self._shared.limits.read_ahead)
-        self.state = State.UPGRADED
+        self.state = UPGRADED
         self._tell_change()
         await answer.run(self._raw)
         return False
@@ -353,7 +374,7 @@ class Connection:
     # After the answer.
 
     def _finish(self, keep: bool) -> None:
-        if self.state is State.GONE:
+        if self.state == GONE:
             return
         self._task = None
         body = self._body
@@ -363,7 +384,7 @@ class Connection:
             else:
                 self._close()
         elif body is not None:
-            self.state = State.SKIP
+            self.state = SKIP
             self._since = self._shared.loop.time()
             self._skip(body)
         else:
@@ -380,7 +401,7 @@ class Connection:
     def _rest(self) -> None:
         """Wait for the next request; some of it may be here already."""
         self._body = None
-        self.state = State.WAIT
+        self.state = WAIT
         self._since = self._shared.loop.time()
         if self._ahead:
             self._shared.loop.call_soon(self._next)
@@ -391,7 +412,7 @@ class Connection:
             self._channel.resume_reading()
 
     def _next(self) -> None:
-        if self.state is State.WAIT and self._ahead:
+        if self.state == WAIT and self._ahead:
             data, self._ahead = self._ahead, b""
             self._begin(data)
 
@@ -402,7 +423,7 @@ class Connection:
 
     def _linger(self) -> None:
         """Nothing more is answered. The input is taken in for a moment, so that a reset does not eat the answer."""
-        self.state = State.LINGER
+        self.state = LINGER
         if self._body is not None:
             self._body.drop()
         self._channel.end()
@@ -410,8 +431,8 @@ class Connection:
         self._arm(self._shared.limits.linger_time)
 
     def _close(self) -> None:
-        if self.state is not State.GONE:
-            self.state = State.CLOSING
+        if self.state != GONE:
+            self.state = CLOSING
             self._channel.close()
             self._arm(self._shared.limits.stall_time)  # a client that takes nothing does not keep it open
 
@@ -429,7 +450,7 @@ class Connection:
 
     def drain_begins(self) -> None:
         """The server takes no new connections: close this one now if it has nothing to do."""
-        if self.state is State.WAIT and not self._ahead:
+        if self.state == WAIT and not self._ahead:
             self._close()
 
     def end_stream(self) -> None:
@@ -440,8 +461,8 @@ class Connection:
 
     def abort(self) -> None:
         """Cut the connection off, whatever it does."""
-        if self.state is not State.GONE:
-            self.state = State.CLOSING
+        if self.state != GONE:
+            self.state = CLOSING
             self._channel.abort()
 
     def _tell_change(self) -> None:
@@ -456,13 +477,13 @@ class Connection:
 
     def _tick(self) -> None:
         limits, state = self._shared.limits, self.state
-        if state is State.BUSY or state is State.UPGRADED:
+        if state in (BUSY, UPGRADED):
             self._look_for_stall()
-        elif state is State.LINGER:
+        elif state == LINGER:
             self._close()
-        elif state is State.CLOSING:
+        elif state == CLOSING:
             self.abort()
-        elif state is not State.GONE:
+        elif state != GONE:
             slow_head = self._fresh or self._partial is not None
             left = self._since + (limits.head_time if slow_head else limits.idle_time) - self._shared.loop.time()
             if left > 0.001:

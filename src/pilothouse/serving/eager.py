@@ -34,7 +34,7 @@ class EagerRunner:
         _enter_task(loop, task)
         try:
             waits_for = carrier.context.run(work.send, None)
-        except StopIteration:
+        except (StopIteration, asyncio.CancelledError):
             return None
         finally:
             _leave_task(loop, task)

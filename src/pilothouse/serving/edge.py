@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable, Sequence
 
 from pilothouse.serving.channel import Channel, TLSChannel
-from pilothouse.serving.connection import Connection, Shared, State
+from pilothouse.serving.connection import BUSY, UPGRADED, Connection, Shared
 from pilothouse.serving.eager import EagerRunner
 from pilothouse.serving.http import Handler
 from pilothouse.serving.limits import Limits
-from pilothouse.serving.reply import DateHeader
+from pilothouse.serving.reply import ReplyWriter
 
 log = logging.getLogger("pilothouse.serving")
 
@@ -102,7 +102,7 @@ class Edge:
         """Begin to answer."""
         loop = asyncio.get_running_loop()
         shared = self._shared = Shared(
-            self._handler, self._limits, loop, EagerRunner(loop), DateHeader(self._wall), on_change=None
+            self._handler, self._limits, loop, EagerRunner(loop), ReplyWriter(self._wall), on_change=None
         )
         context = self._context
 
@@ -138,11 +138,11 @@ class Edge:
         if self._shared is None:
             return
         if stream_grace > 0:
-            await self._until(lambda connection: connection.state is State.BUSY, stream_grace)
+            await self._until(lambda connection: connection.state == BUSY, stream_grace)
         self.end_streams()
         await self._until(lambda connection: connection.is_busy, grace - stream_grace)
         self.end_streams()  # some may have begun meanwhile
-        await self._until(lambda connection: connection.state is not State.UPGRADED, _LAST_SECONDS)
+        await self._until(lambda connection: connection.state != UPGRADED, _LAST_SECONDS)
         self.abort()
         self._shared.runner.close()
 

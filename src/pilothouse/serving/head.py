@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pilothouse.serving.http import HeaderList
 
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_REQUEST_LINE = re.compile(rb"(" + _TOKEN + rb") ([^\x00-\x20\x7f]+) HTTP/(\d)\.(\d)")
+_METHOD = re.compile(_TOKEN)
+_METHODS = {name.encode(): name for name in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")}
+_VERSION = re.compile(rb"HTTP/(\d)\.(\d)")
+_TARGET_BYTES = bytes(range(0x21, 0x7F)) + bytes(range(0x80, 0x100))
 _HEADER = re.compile(rb"(" + _TOKEN + rb"):[ \t]*((?:[^\x00-\x08\x0a-\x1f\x7f]*[^\x00-\x20\x7f])?)[ \t]*\r\n")
 _HEADER_NAME = re.compile(_TOKEN)
 _HOST = re.compile(rb"[A-Za-z0-9!$%&'()*+,\-.:;=\[\]_~@]*")
@@ -50,22 +53,21 @@ class Fields:
     expects_other: bool
     hosts: int
     host_is_good: bool
+    plain: bool  # one good host, no body, no expectation: nothing to look at twice in an HTTP/1.1 request
 
 
-@dataclass(slots=True)
 class Head:
-    """One request's head."""
+    """One request's head. `minor` is the 1 of HTTP/1.1; `keep`: the client wants the connection kept."""
 
-    method: str
-    raw_path: bytes
-    query: str
-    minor: int  # the 1 of HTTP/1.1
-    fields: Fields
+    __slots__ = ("fields", "keep", "method", "minor", "query", "raw_path")
 
-    @property
-    def keep(self) -> bool:
-        """Does the client want the connection kept behind the answer?"""
-        return not self.fields.close and (self.minor > 0 or self.fields.keep_alive)
+    def __init__(self, method: str, raw_path: bytes, query: str, minor: int, keep: bool, fields: Fields) -> None:
+        self.method = method
+        self.raw_path = raw_path
+        self.query = query
+        self.minor = minor
+        self.keep = keep
+        self.fields = fields
 
 
 class HeadParser:
@@ -80,23 +82,42 @@ class HeadParser:
     def parse(self, data: bytes, end: int) -> Head:
         """The head in `data[:end]`, where `end` is the index of the empty line's CRLF CRLF. Raises HeadRefused."""
         line_end = data.find(b"\r\n")
-        match = _REQUEST_LINE.fullmatch(data, 0, line_end)
-        if match is None:
+        parts = data[:line_end].split(b" ")
+        if len(parts) != 3:
             raise bad_request()
-        method, target, major, minor = match.groups()
-        if major != b"1":
-            raise HeadRefused(505, "HTTP Version Not Supported", "unsupported protocol version")
+        raw_method, target, version = parts
+        minor = 1 if version == b"HTTP/1.1" else _minor_version(version)
+        method = _METHODS.get(raw_method) or _other_method(raw_method)
+        if not target or target.translate(None, _TARGET_BYTES):
+            raise bad_request()
         block = data[line_end + 2 : end + 2]
         fields = self._fields
         if fields is None or block != self._block:
             fields = parse_fields(block)
             if len(block) <= _LONGEST_REMEMBERED:
                 self._block, self._fields = block, fields
-        raw_path, query = split_target(target)
-        head = Head(method.decode("ascii"), raw_path, query, int(minor), fields)
-        if minor != b"0" or fields.hosts > 1 or not fields.host_is_good or fields.chunked:
-            _check_host_and_version(head)
-        return head
+        if not fields.plain or not minor:
+            _check_host_and_version(fields, minor)
+        if target[0] == 0x2F and target.find(b"?") < 0 and target.find(b"%") < 0:
+            path, query = target, ""
+        else:
+            path, query = split_target(target)
+        return Head(method, path, query, minor, not fields.close and (minor > 0 or fields.keep_alive), fields)
+
+
+def _minor_version(version: bytes) -> int:
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        raise bad_request()
+    if match[1] != b"1":
+        raise HeadRefused(505, "HTTP Version Not Supported", "unsupported protocol version")
+    return int(match[2])
+
+
+def _other_method(method: bytes) -> str:
+    if _METHOD.fullmatch(method) is None:
+        raise bad_request()
+    return method.decode("ascii")
 
 
 def bad_request(detail: str = "") -> HeadRefused:
@@ -114,7 +135,7 @@ def split_target(target: bytes) -> tuple[bytes, str]:
     if target[0] != 0x2F:
         target = _strip_authority(target)
     path, _, query = target.partition(b"?")
-    if b"%" in path and _BAD_ESCAPE.search(path):
+    if 0x25 in path and _BAD_ESCAPE.search(path):
         raise bad_request()
     return path, query.decode("latin-1")
 
@@ -129,15 +150,14 @@ def _strip_authority(target: bytes) -> bytes:
     return rest if rest.startswith(b"/") else b"/" + rest
 
 
-def _check_host_and_version(head: Head) -> None:
-    fields = head.fields
+def _check_host_and_version(fields: Fields, minor: int) -> None:
     if fields.hosts > 1:
         raise bad_request()
-    if fields.hosts == 0 and head.minor > 0:
+    if fields.hosts == 0 and minor > 0:
         raise bad_request("missing required Host header")
     if not fields.host_is_good:
         raise bad_request("malformed Host header")
-    if fields.chunked and head.minor == 0:
+    if fields.chunked and minor == 0:
         raise bad_request()
 
 
@@ -189,6 +209,8 @@ def _understand(headers: HeaderList) -> Fields:
             raise HeadRefused(501, "Not Implemented", body="Unsupported transfer encoding")
         if lengths:
             raise bad_request()  # the two could be believed differently by a proxy before us
+    host_is_good = all(_HOST.fullmatch(host) is not None for host in hosts)
+    expects_other = any(expectation not in (b"", b"100-continue") for expectation in expectations)
     return Fields(
         headers=tuple(headers),
         length=length,
@@ -196,9 +218,10 @@ def _understand(headers: HeaderList) -> Fields:
         close=b"close" in connection,
         keep_alive=b"keep-alive" in connection,
         expects_continue=expectations == [b"100-continue"],
-        expects_other=any(expectation not in (b"", b"100-continue") for expectation in expectations),
+        expects_other=expects_other,
         hosts=len(hosts),
-        host_is_good=all(_HOST.fullmatch(host) is not None for host in hosts),
+        host_is_good=host_is_good,
+        plain=len(hosts) == 1 and host_is_good and not codings and not length and not expectations,
     )
 
 

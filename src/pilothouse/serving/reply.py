@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
-from operator import itemgetter
 from time import gmtime
 
 from pilothouse.serving.http import HeaderList
@@ -30,7 +29,6 @@ _LINES = {
     for minor in (0, 1)
     for status in HTTPStatus
 }
-_by_name = itemgetter(0)
 
 
 class HeaderInjected(Exception):
@@ -82,47 +80,96 @@ class Framing:
         self.has_body = has_body
 
 
-def frame(
-    status: int, headers: HeaderList, size: int | None, *, date: bytes, minor: int, is_head: bool, keep: bool
-) -> Framing:
-    """The head of an answer of `size` bytes (None: a stream). Raises HeaderInjected.
+class _Plan:
+    """How headers of these names, in this order, are written: made once for each set of names that handlers use."""
 
-    `keep`: the connection may be kept, as far as client and server are concerned.
-    """
-    names = [header[0] for header in headers]
-    own_length = b"Content-Length" in names
-    if b"Connection" in names and (b"Connection", b"close") in headers:
-        keep = False
-    if b"Connection" in names or b"Transfer-Encoding" in names:  # framing is decided here, not by a proxied server
-        headers = [header for header in headers if header[0] not in (b"Connection", b"Transfer-Encoding")]
-    body_allowed = status >= 200 and status not in (204, 304)
-    lines = [b"%b: %b\r\n" % header for header in sorted(headers, key=_by_name)]
-    if b"Date" not in names:
-        lines.append(date)
-    chunked = False
-    if own_length or not body_allowed:
-        pass
-    elif size is not None and size <= LONGEST_WITH_LENGTH:
-        lines.append(b"Content-Length: %d\r\n" % size)
-        own_length = True
-    elif is_head:
-        pass
-    elif minor > 0:
-        chunked = True
-    else:
-        keep = False
-    if not keep:
-        if minor > 0:
+    __slots__ = ("has_date", "has_length", "lines", "order", "template")
+
+    def __init__(self, names: tuple[bytes, ...]) -> None:
+        kept = [index for index, name in enumerate(names) if name not in _DECIDED_HERE]
+        order = sorted(kept, key=names.__getitem__)
+        self.order = None if order == list(range(len(names))) else order
+        self.template = b"".join(names[index].replace(b"%", b"%%") + b": %b\r\n" for index in order)
+        self.lines = len(order)
+        self.has_date = b"Date" in names
+        self.has_length = b"Content-Length" in names
+
+
+_DECIDED_HERE = (b"Connection", b"Transfer-Encoding")  # framing is not left to handlers, nor to proxied servers
+_MOST_PLANS = 512
+
+
+class ReplyWriter:
+    """Writes heads. One for each edge; it remembers how it wrote headers of the same names before."""
+
+    def __init__(self, wall: Callable[[], float]) -> None:
+        self.date = DateHeader(wall)
+        self._plans: dict[tuple[bytes, ...], _Plan] = {}
+
+    def headers(self, headers: HeaderList) -> tuple[bytes, _Plan]:
+        """The lines of a handler's headers and of the date. Raises HeaderInjected."""
+        names: tuple[bytes, ...]
+        values: tuple[bytes, ...]
+        names, values = zip(*headers, strict=True) if headers else ((), ())
+        plan = self._plans.get(names)
+        if plan is None:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            plan = self._plans[names] = _Plan(names)
+        if plan.order is not None:
+            values = tuple([values[index] for index in plan.order])
+        block = plan.template % values
+        if block.count(b"\n") != plan.lines or block.count(b"\r") != plan.lines:
+            raise HeaderInjected("a header of an answer holds a line break")
+        return (block if plan.has_date else block + self.date()), plan
+
+    def short(self, status: int, headers: HeaderList, body: bytes) -> bytes:
+        """All of an answer with a body of up to SHORT bytes, on a kept HTTP/1.1 connection. Raises HeaderInjected."""
+        block, plan = self.headers(headers)
+        size = len(body)
+        line = _LINES.get((1, status)) or status_line(1, status)
+        if plan.has_length:
+            return b"%b%b\r\n%b" % (line, block, body)
+        if size <= LONGEST_WITH_LENGTH:
+            return b"%b%bContent-Length: %d\r\n\r\n%b" % (line, block, size, body)
+        return b"%b%bTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (line, block, size, body)
+
+    def frame(
+        self, status: int, headers: HeaderList, size: int | None, *, minor: int, is_head: bool, keep: bool
+    ) -> Framing:
+        """The head of an answer of `size` bytes (None: a stream). Raises HeaderInjected.
+
+        `keep`: the connection may be kept, as far as client and server are concerned.
+        """
+        block, plan = self.headers(headers)
+        body_allowed = has_body(status)
+        keep = keep and not asks_to_close(headers)
+        lines = [status_line(minor, status), block]
+        chunked = False
+        if not plan.has_length and body_allowed:
+            if size is not None and size <= LONGEST_WITH_LENGTH:
+                lines.append(b"Content-Length: %d\r\n" % size)
+            elif not is_head:
+                chunked = minor > 0
+                keep = keep and chunked
+        if not keep and minor > 0:
             lines.append(b"Connection: close\r\n")
-    elif minor == 0:
-        lines.append(b"Connection: keep-alive\r\n")
-    if chunked:
-        lines.append(b"Transfer-Encoding: chunked\r\n")
-    block = b"".join(lines)
-    if block.count(b"\n") != len(lines) or block.count(b"\r") != len(lines):
-        raise HeaderInjected(f"a header of a {status} answer holds a line break")
-    head = b"%b%b\r\n" % (status_line(minor, status), block)
-    return Framing(head, chunked, not keep, body_allowed and not is_head)
+        elif keep and minor == 0:
+            lines.append(b"Connection: keep-alive\r\n")
+        if chunked:
+            lines.append(b"Transfer-Encoding: chunked\r\n")
+        lines.append(b"\r\n")
+        return Framing(b"".join(lines), chunked, not keep, body_allowed and not is_head)
+
+
+def has_body(status: int) -> bool:
+    """May an answer of this status have a body?"""
+    return status >= 200 and status != 204 and status != 304
+
+
+def asks_to_close(headers: HeaderList) -> bool:
+    """Does the handler want the connection closed behind its answer?"""
+    return (b"Connection", b"close") in headers
 
 
 def bare_head(status: int, headers: HeaderList) -> bytes:
