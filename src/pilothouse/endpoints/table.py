@@ -96,7 +96,7 @@ class Row:
             cells = b"".join(parts)
         if include == METADATA:
             return b"%b%b%b}}" % (cells, _PARTIAL_HEAD[version], self.metadata)
-        return cells + (object_bytes or b"null") + b"}" if include == OBJECT else cells + b"null}"
+        return b"%b%b}" % (cells, object_bytes if include == OBJECT else b"null")
 
 
 def make_row(columns: Columns, obj: Object) -> Row:
