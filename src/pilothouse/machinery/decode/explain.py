@@ -24,7 +24,8 @@ _SCALARS: Final = {s.STRING: "string", s.BOOL: "bool", s.FLOAT64: "number"}
 _PLAIN_NAMES: Final = {
     s.STRING: "string", s.BOOL: "bool", s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.BYTES: "[]uint8",
     s.QUANTITY: "resource.Quantity", s.INT_OR_STRING: "intstr.IntOrString", s.TIME: "v1.Time",
-    s.MICRO_TIME: "v1.MicroTime", s.DURATION: "v1.Duration", s.FIELDS_V1: "v1.FieldsV1", s.RAW: "runtime.RawExtension", s.JSON: "interface {}",
+    s.MICRO_TIME: "v1.MicroTime", s.DURATION: "v1.Duration",
+    s.FIELDS_V1: "v1.FieldsV1", s.RAW: "runtime.RawExtension", s.JSON: "interface {}",
 }  # fmt: skip
 
 

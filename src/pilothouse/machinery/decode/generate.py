@@ -53,8 +53,8 @@ _EMPTY_OMITTED: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64
 _HELPERS: Final = {
     name: getattr(scalars, name)
     for name in (
-        "a_list", "a_map", "any_json", "boolean", "duration", "float64", "int32", "int64", "int_or_string", "micro_time",
-        "octets", "quantity", "raw", "string_map", "strings", "text", "time",
+        "a_list", "a_map", "any_json", "boolean", "duration", "float64", "int32", "int64", "int_or_string",
+        "micro_time", "octets", "quantity", "raw", "string_map", "strings", "text", "time",
     )
 }  # fmt: skip
 
