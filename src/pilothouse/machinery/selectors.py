@@ -116,10 +116,6 @@ class _Nothing(LabelSelector):
         return False
 
 
-EVERYTHING: Final = LabelSelector()
-NOTHING: Final[LabelSelector] = _Nothing()
-
-
 def _all(tests: list[Predicate]) -> Predicate:
     if not tests:
         return lambda labels: True
@@ -129,6 +125,10 @@ def _all(tests: list[Predicate]) -> Predicate:
         first, second = tests
         return lambda labels: first(labels) and second(labels)
     return lambda labels: all(test(labels) for test in tests)
+
+
+EVERYTHING: Final = LabelSelector()
+NOTHING: Final[LabelSelector] = _Nothing()
 
 
 class SelectorError(ValueError):
@@ -248,6 +248,7 @@ def _check_key(key: str) -> None:
 
 
 def _checked(key: str, operator: str, values: list[str]) -> Requirement:
+    values = sorted(set(values))
     wrong: list[str] = []
     if operator in (GREATER, LESS) and _INTEGER.fullmatch(values[0]) is None:
         wrong.append(
@@ -259,7 +260,7 @@ def _checked(key: str, operator: str, values: list[str]) -> Requirement:
             wrong.append(f"values[{index}][{key}]: Invalid value: {quote(value)}: {'; '.join(found)}")
     if wrong:
         raise SelectorError(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
-    return Requirement(key, operator, tuple(sorted(set(values))))
+    return Requirement(key, operator, tuple(values))
 
 
 _STRUCT_OPERATORS: Final = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": NOT_EXISTS}
