@@ -1,9 +1,9 @@
 """From protobuf to an object in its JSON form: one generated function for each message type, made when first needed.
 
 Generated code reads straight ahead: it asks for each field once, by number, as every encoder of the original writes
-them. Whatever does not fit (another order, a field twice, unknown fields, damage) raises `Odd`; then `repair` reads the
-message field by field, puts it in order or names what is wrong, and the straight code reads the result. What is left out
-follows Go's JSON encoding of the same struct.
+them. Whatever does not fit (another order, a field twice, unknown fields, damage) raises `Odd`; then `repair` reads
+the message field by field, puts it in order or names what is wrong, and the straight code reads the result. What is
+left out follows Go's JSON encoding of the same struct.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From an object (its JSON form) to protobuf: one generated function for each message type, made when first needed.
 
-The rules are gogo-protobuf's: fields by number, plain scalars and structs always, pointers, lists and maps when set, maps
-by key. Generated code builds wire text (see `wire`), takes what it is given for what the type says, and leaves it to
-`explain` to find out what was wrong when that fails.
+The rules are gogo-protobuf's: fields by number, plain scalars and structs always, pointers, lists and maps when set,
+maps by key. Generated code builds wire text (see `wire`), takes what it is given for what the type says, and leaves
+it to `explain` to find out what was wrong when that fails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands around messages: the `k8s` envelope of an object, the frames of a watch, lists of items encoded before."""
+"""What stands around messages: the `k8s` envelope of an object, the frames of a watch, lists of encoded items."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from pilothouse.machinery.schema import Schema
 _PYTHON: Final[dict[str, tuple[type, ...]]] = {
     s.STRING: (str,), s.BOOL: (bool,), s.INT32: (int,), s.INT64: (int,), s.FLOAT64: (int, float), s.BYTES: (str,),
     s.QUANTITY: (str, int, float), s.INT_OR_STRING: (int, str), s.TIME: (str,), s.MICRO_TIME: (str,),
-    s.DURATION: (str,), plan.WRAPPED: (list,), plan.OR_ARRAY: (dict, list), plan.OR_BOOL: (dict, bool), plan.OR_STRINGS: (dict, list),
+    s.DURATION: (str,), plan.WRAPPED: (list,), plan.OR_ARRAY: (dict, list), plan.OR_BOOL: (dict, bool),
+    plan.OR_STRINGS: (dict, list),
 }  # fmt: skip
 
 

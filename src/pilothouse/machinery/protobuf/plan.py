@@ -1,7 +1,8 @@
 """From a Schema to the message it is on the wire: one `Slot` for each field, in the order of the field numbers.
 
-What is a plain value in JSON but a message in protobuf (times, quantities, the unions of JSONSchemaProps...) is described
-here once as a small Schema of its own (`message_of`), so that encoder, decoder and `repair` need no second table.
+What is a plain value in JSON but a message in protobuf (times, quantities, the unions of JSONSchemaProps...) is
+described here once as a small Schema of its own (`message_of`), so that encoder, decoder and `repair` need no second
+table.
 """
 
 from __future__ import annotations
