@@ -37,7 +37,7 @@ from pilothouse.storage.writes import delete_object, update_object, write_new
 
 T = TypeVar("T")
 
-LOAD_CHUNK = 10_000
+LOAD_CHUNK = 2_000  # so that no step of loading holds the loop for long
 LOAD_TRIES = 5
 _LATEST, _ANY = Read.LATEST, Read.ANY
 

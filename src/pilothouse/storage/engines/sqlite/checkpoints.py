@@ -8,18 +8,28 @@ commit has reset the log or added to it, and no reset can happen until this chec
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 
-from pilothouse.storage.engines.sqlite.settings import SqliteSettings
+from pilothouse.storage.engines.sqlite.settings import BUSY, SqliteSettings
 
 log = logging.getLogger("pilothouse.storage")
 
-OVERGROWN = 4  # times the usual size of the log, from when on the writer itself finishes a checkpoint
+OVERGROWN = 2  # times the usual size of the log, from when on it must be emptied even if writers never pause
+ROUNDS = 6
+REMAINDER = 256  # pages that the writer itself may be asked to move, so that the log can begin anew
+
+
+READERS_MAY_TAKE = 30  # milliseconds to wait for reads that still use the log; then it is tried again later
 
 
 class Checkpointer:
-    """Told of each commit by the writer; checkpoints when enough has been written."""
+    """Told of each commit by the writer; checkpoints when enough has been written.
+
+    Writers that never pause always leave a few pages behind, and a log with pages left in it can't begin anew. So
+    when it has grown too long, rounds that each leave less behind follow each other, and the writer moves the rest.
+    """
 
     def __init__(self, path: str, settings: SqliteSettings) -> None:
         self._settings = settings
@@ -29,38 +39,48 @@ class Checkpointer:
         self._written = 0
         self._commits = 0  # changed by the writer's thread only
         self._floor = 0  # a checkpoint may begin once there are more commits than this
-        self._left = 0  # pages of the log that the last checkpoint could not move
+        self._finish = False  # the writer is asked to move the rest
         self._busy = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="storage-checkpoint", daemon=True)
         self._thread.start()
 
-    def written(self, size: int) -> None:
-        """A commit of about `size` bytes is complete. In the writer's thread."""
-        self._commits += 1
-        self._written += size
-        if self._written >= self._settings.checkpoint_bytes and self._commits > self._floor:
-            self._wake.set()
-
     @property
     def commits(self) -> int:
+        """How many commits there have been since the start."""
         return self._commits
 
-    def finish(self, connection: sqlite3.Connection, truncate: bool = False) -> bool:
-        """Checkpoint in the writer's thread, where no commit can come between; whether the log was emptied."""
-        with self._busy:
-            mode = "TRUNCATE" if truncate else "PASSIVE"
-            busy, pages, moved = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
-            self._written = 0
-            self._left = 0
-            self._floor = self._commits
-            return not busy and pages == moved
+    def committed(self, size: int, connection: sqlite3.Connection) -> None:
+        """A commit of about `size` bytes is complete on `connection`. In the writer's thread."""
+        self._commits += 1
+        self._written += size
+        if self._finish:
+            try:
+                self.finish(connection)
+            except sqlite3.Error as error:
+                log.warning("%s: a checkpoint failed: %s", self._path, error)
+        elif self._written >= self._settings.checkpoint_bytes and self._commits > self._floor:
+            self._wake.set()
 
-    @property
-    def overgrown(self) -> bool:
-        """Whether the log has grown far beyond its usual size, because writers never paused."""
-        return self._left * self._settings.page_size > OVERGROWN * self._settings.checkpoint_bytes
+    def finish(self, connection: sqlite3.Connection, truncate: bool = False) -> bool:
+        """Checkpoint in the writer's thread, where no commit can come between; whether nothing was left."""
+        with self._busy:
+            self._finish = False
+            self._written = 0
+            self._floor = self._commits
+            mode = "TRUNCATE" if truncate else "RESTART"
+            connection.execute(f"PRAGMA busy_timeout = {READERS_MAY_TAKE}")
+            try:
+                busy, pages, moved = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {BUSY}")
+            return bool(not busy and pages == moved)
+
+    def tidy(self, connection: sqlite3.Connection) -> bool:
+        """Nothing has been written for a while: move all, and give disk space back where the log has grown long."""
+        long = os.path.getsize(self._path + "-wal") > OVERGROWN * self._settings.checkpoint_bytes
+        return self.finish(connection, long)
 
     def close(self) -> None:
         """Blocks until the thread has ended."""
@@ -76,17 +96,23 @@ class Checkpointer:
             if self._closed:
                 return
             try:
-                with self._busy:
-                    self._checkpoint()
+                self._rounds()
             except sqlite3.Error as error:
                 # Nothing is lost: the log keeps what could not be moved, and the next checkpoint tries again.
                 log.warning("%s: a checkpoint failed: %s", self._path, error)
 
-    def _checkpoint(self) -> None:
-        if self._commits <= self._floor:
-            return
-        self._written = 0
-        _, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        self._left = pages if pages > moved else 0
-        # A commit may be under way: only the one after it is sure to have begun after this checkpoint.
-        self._floor = self._commits + 1
+    def _rounds(self) -> None:
+        limit = OVERGROWN * self._settings.checkpoint_bytes // self._settings.page_size
+        for _ in range(ROUNDS):
+            with self._busy:
+                if self._commits <= self._floor:
+                    return
+                self._written = 0
+                _, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                # A commit may be under way: only the one after it is sure to have begun after this checkpoint.
+                self._floor = self._commits + 1
+            if pages == moved or pages < limit:
+                return
+            if pages - moved <= REMAINDER:
+                self._finish = True
+                return

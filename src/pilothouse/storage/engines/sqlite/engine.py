@@ -44,12 +44,12 @@ class SqliteEngine:
         finally:
             connection.close()
         self._checkpointer = Checkpointer(path, settings)
-        self._writer = Writer(path, settings, self._hub, self._index, self._checkpointer.written)
+        self._writer = Writer(path, settings, self._hub, self._index, self._checkpointer)
         self._readers = Readers(path, settings)
         self._ages = Ages(settings.keep_history)
         self._housekeeper = Housekeeper(self.housekeep, settings.housekeeping, sleep)
         self._seen_commits = (0, now())  # how many commits there were, and when that last changed
-        self._truncated_at = 0
+        self._tidied_at = 0
         self._sweeping = True  # a sweep may have been cut short by the last stop
         self._next_expiry = 0.0  # nothing expires before; 0 means unknown
         self._closed = False
@@ -212,16 +212,14 @@ class SqliteEngine:
             self._next_expiry = min(self._next_expiry, now if len(due) == EXPIRED_AT_ONCE else following)
 
     async def _tidy(self, now: float) -> None:
-        """Empty the log when nothing was written for a while, or when writers never let a checkpoint finish."""
+        """Empty the log when nothing was written for a while."""
         checkpointer = self._checkpointer
         commits, since = self._seen_commits
         if checkpointer.commits != commits:
             self._seen_commits = (checkpointer.commits, now)
-            if checkpointer.overgrown:
-                await self._writer.run(checkpointer.finish)
-        elif commits > self._truncated_at and now - since >= self._settings.idle_truncate:
-            if await self._writer.run(checkpointer.finish, True):
-                self._truncated_at = commits
+        elif commits > self._tidied_at and now - since >= self._settings.idle:
+            if await self._writer.run(checkpointer.tidy):
+                self._tidied_at = commits
 
     async def close(self) -> None:
         """Finish what was submitted, end the watches, and leave one clean file."""

@@ -6,12 +6,16 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+BUSY = 10_000  # milliseconds to wait for a lock of another connection
+
 Connect = Callable[[str], sqlite3.Connection]
 
 
 def connect(path: str) -> sqlite3.Connection:
     """A connection in autocommit mode: transactions are ours to begin. It may be used from any one thread at a time."""
-    return sqlite3.connect(path, timeout=10.0, isolation_level=None, check_same_thread=False, cached_statements=512)
+    return sqlite3.connect(
+        path, timeout=BUSY / 1000, isolation_level=None, check_same_thread=False, cached_statements=512
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,8 @@ class SqliteSettings:
     group_bytes: int = 8 << 20
     max_pending: int = 20_000  # writes that may wait for the writer; more are refused
     readers: int = 2
-    checkpoint_bytes: int = 48 << 20  # about how much is written between checkpoints
-    idle_truncate: float = 30.0  # give the log's disk space back after this long without writes
+    checkpoint_bytes: int = 8 << 20  # about how much is written between checkpoints
+    idle: float = 30.0  # empty the log after this long without writes
     compact_step: int = 200  # rows forgotten in one transaction
     check_seconds: float = 20.0  # the check at start stops after this long; 0 leaves it out
     housekeeping: float = 1.0

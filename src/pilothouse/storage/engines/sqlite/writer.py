@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pilothouse.storage.api import EngineEvent, Outcome
 from pilothouse.storage.engines.hub import Hub
+from pilothouse.storage.engines.sqlite.checkpoints import Checkpointer
 from pilothouse.storage.engines.sqlite.commit import Group, Write
 from pilothouse.storage.engines.sqlite.files import as_storage_error, open_writer
 from pilothouse.storage.engines.sqlite.index import Index
@@ -23,6 +24,8 @@ from pilothouse.storage.engines.sqlite.settings import SqliteSettings
 from pilothouse.storage.errors import StorageError, Unavailable
 
 log = logging.getLogger("pilothouse.storage")
+
+COMMIT_PAGES = 3  # the last pages of the tables, and the root, are written by each commit again
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -48,16 +51,13 @@ Item = Write | Job | Stop
 class Writer:
     """`submit` and `run` are called on the event loop; all else happens in the thread."""
 
-    def __init__(
-        self, path: str, settings: SqliteSettings, hub: Hub, index: Index, written: Callable[[int], None]
-    ) -> None:
-        """`written(bytes)` is told, in the thread, of each commit."""
+    def __init__(self, path: str, settings: SqliteSettings, hub: Hub, index: Index, checkpointer: Checkpointer) -> None:
         self._path = path
         self._settings = settings
         self._hub = hub
         self._index = index
         self._loop = asyncio.get_running_loop()
-        self._written = written
+        self._checkpointer = checkpointer
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._pending = 0
         self._closed = False
@@ -151,7 +151,7 @@ class Writer:
             self._ahead[event.key] = (event.revision, 0 if event.value is None else event.revision)
         self._call_loop(self._acknowledge, writes, group.events, group.revision)
         if group.events:
-            self._written(size)
+            self._checkpointer.committed(size + COMMIT_PAGES * self._settings.page_size, self._connection)
 
     def _standing(self, key: str) -> int:
         """The revision of a key after all that was committed, 0 where there is none."""
