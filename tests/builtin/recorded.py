@@ -34,7 +34,15 @@ NOW = datetime.datetime(2026, 11, 29, tzinfo=datetime.timezone.utc)
 _GENERIC = re.compile(
     r"metadata\.(name|generateName|labels$|annotations|finalizers|ownerReferences|resourceVersion|uid|deletion|namespace|managed)"
 )
-_ZERO: dict[str, Any] = {s.STRING: "", s.BOOL: False, s.INT32: 0, s.INT64: 0, s.FLOAT64: 0.0, s.QUANTITY: "0", s.INT_OR_STRING: 0}
+_ZERO: dict[str, Any] = {
+    s.STRING: "",
+    s.BOOL: False,
+    s.INT32: 0,
+    s.INT64: 0,
+    s.FLOAT64: 0.0,
+    s.QUANTITY: "0",
+    s.INT_OR_STRING: 0,
+}
 
 
 def shape(value: Any, schema: Schema) -> Any:
@@ -276,7 +284,9 @@ def _compare(
             extra = [one for one in mine if one not in theirs]
             if not missing and not extra:
                 missing = [("order", json.dumps([one[1] for one in theirs]), json.dumps([one[1] for one in mine]))]
-            replay.differences += [f"{label}: missing {one}" for one in missing] + [f"{label}: extra {one}" for one in extra]
+            replay.differences += [f"{label}: missing {one}" for one in missing] + [
+                f"{label}: extra {one}" for one in extra
+            ]
     elif status in (200, 201):
         replay.compared += 1
         replay.differences += [f"{label}: refused {one}" for one in mine]

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import round_amounts
+from pilothouse.builtin.shared.podresources import pod_resource_defaults
 from pilothouse.machinery.rules import computed, defaults
 
 _IMAGE_TAG: Final = re.compile(r":[^/@]*$")
@@ -196,6 +197,8 @@ def pod_defaults(pod: dict[str, Any]) -> None:
     for kind in ("containers", "initContainers"):
         for container in spec.get(kind) or ():
             _requests(container)
+    if spec.get("resources"):
+        pod_resource_defaults(spec)
     if "enableServiceLinks" not in spec:
         spec["enableServiceLinks"] = True
     _host_ports(spec)

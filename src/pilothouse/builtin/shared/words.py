@@ -191,7 +191,9 @@ def address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """The IP address a text means; leading zeros of IPv4 parts are passed over, as the original does for old fields."""
     plain = text
     if "." in text and ":" not in text:
-        plain = ".".join(part.lstrip("0") or "0" if part.isdigit() and len(part) > 1 else part for part in text.split("."))
+        plain = ".".join(
+            part.lstrip("0") or "0" if part.isdigit() and len(part) > 1 else part for part in text.split(".")
+        )
     try:
         return ipaddress.ip_address(plain) if "%" not in plain else None
     except ValueError:

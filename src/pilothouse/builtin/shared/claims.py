@@ -1,0 +1,92 @@
+"""Claims of persistent storage: what claims, claim templates of stateful sets and ephemeral volumes share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pilothouse.builtin.shared import words
+from pilothouse.builtin.shared.amounts import nanos
+from pilothouse.builtin.shared.selectors import label_selector, labels
+from pilothouse.machinery.rules import Field
+
+ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+VOLUME_MODES: Final = ("Block", "Filesystem")
+ONCE_ALONE: Final = "may not use ReadWriteOncePod with other access modes"
+
+Object = Mapping[str, Any]
+
+
+def access_modes(modes: list[str], field: Field) -> None:
+    """Told at the list."""
+    for one in modes:
+        if one not in ACCESS_MODES:
+            field.not_supported("", one, ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and len(set(modes)) > 1:
+        field.forbidden("", ONCE_ALONE)
+
+
+def _local_source(value: Object, field: Field) -> None:
+    if not value.get("name"):
+        field.required("name")
+    if not value.get("kind"):
+        field.required("kind")
+    group = value.get("apiGroup")
+    if not group and value.get("kind") != "PersistentVolumeClaim":
+        field.invalid(
+            "", value.get("kind", ""), "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        )
+    elif group:
+        field.all_invalid("apiGroup", group, words.subdomain(group))
+
+
+def _sources(value: Object, field: Field) -> None:
+    source, reference = value.get("dataSource"), value.get("dataSourceRef")
+    if source is not None:
+        field.within("dataSource", _local_source, source)
+    if reference is not None:
+        field.within("dataSourceRef", _local_source, reference)
+    if source is not None and reference is not None and not reference.get("namespace"):
+        same = all(source.get(name) == reference.get(name) for name in ("apiGroup", "kind", "name"))
+        if not same:
+            field.invalid("", "", "must match dataSourceRef")
+
+
+def claim_spec(value: Object, field: Field) -> None:
+    """The spec of a claim."""
+    modes = value.get("accessModes")
+    if not modes:
+        field.required("accessModes", "at least 1 access mode is required")
+    else:
+        field.within("accessModes", access_modes, modes)
+    selector = value.get("selector")
+    if selector is not None:
+        field.within("selector", label_selector, selector)
+    storage = ((value.get("resources") or {}).get("requests") or {}).get("storage")
+    if storage is None:
+        field.required("resources[storage]")
+    elif nanos(storage) <= 0:
+        field.invalid("resources[storage]", storage, "must be greater than zero")
+    name = value.get("storageClassName")
+    if name:
+        field.all_invalid("storageClassName", name, words.subdomain(name))
+    volume_mode = value.get("volumeMode")
+    if volume_mode is not None and volume_mode not in VOLUME_MODES:
+        field.not_supported("volumeMode", volume_mode, VOLUME_MODES)
+    _sources(value, field)
+    name = value.get("volumeAttributesClassName")
+    if name:
+        field.all_invalid("volumeAttributesClassName", name, words.subdomain(name))
+
+
+def claim_template(value: Object, field: Field) -> None:
+    """The template of an ephemeral volume: metadata of labels and annotations alone, and a spec."""
+    metadata = value.get("metadata") or {}
+    if metadata.get("labels"):
+        field.within("metadata.labels", labels, metadata["labels"])
+    for key in sorted(metadata.get("annotations") or ()):
+        field.all_invalid("metadata.annotations", key, words.qualified(key.lower()))
+    for name in ("name", "generateName", "namespace", "finalizers", "ownerReferences"):
+        if metadata.get(name):
+            field.forbidden(f"metadata.{name}", "cannot be set")
+    field.within("spec", claim_spec, value.get("spec") or {})

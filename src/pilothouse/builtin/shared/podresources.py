@@ -1,0 +1,102 @@
+"""Resources of a pod as a whole: defaults, and how they go with those of its containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pilothouse.builtin.shared.resources import HUGE_PAGES, claims, requirements
+from pilothouse.machinery import quantity
+from pilothouse.machinery.rules import Field
+
+SUPPORTED: Final = ("cpu", "hugepages-", "memory")
+
+Object = Mapping[str, Any]
+
+
+def is_supported(name: str) -> bool:
+    """Whether a pod as a whole can have this resource."""
+    return name in ("cpu", "memory") or name.startswith(HUGE_PAGES)
+
+
+def _amounts(container: Object, kind: str) -> Object:
+    return (container.get("resources") or {}).get(kind) or {}
+
+
+def aggregate_requests(spec: Object) -> dict[str, quantity.Quantity]:
+    """What the containers of a pod ask for together: the sum of those that run at once, or the largest starting phase."""
+    total: dict[str, quantity.Quantity] = {}
+    for container in spec.get("containers") or ():
+        _add(total, _amounts(container, "requests"))
+    sidecars: dict[str, quantity.Quantity] = {}
+    phases: dict[str, quantity.Quantity] = {}
+    for container in spec.get("initContainers") or ():
+        requests = _amounts(container, "requests")
+        if container.get("restartPolicy") == "Always":
+            _add(total, requests)
+            _add(sidecars, requests)
+            _raise(phases, sidecars.items())
+        else:
+            phase = dict(sidecars)
+            _add(phase, requests)
+            _raise(phases, phase.items())
+    _raise(total, phases.items())
+    return total
+
+
+def _add(total: dict[str, quantity.Quantity], amounts: Object) -> None:
+    for name, text in amounts.items():
+        amount = quantity.parse(text)
+        total[name] = total[name] + amount if name in total else amount
+
+
+def _raise(total: dict[str, quantity.Quantity], amounts: Iterable[tuple[str, quantity.Quantity]]) -> None:
+    for name, amount in amounts:
+        if name not in total or amount > total[name]:
+            total[name] = amount
+
+
+def pod_resource_defaults(spec: dict[str, Any]) -> None:
+    """Requests of a pod that has limits: what its containers ask for together, else the limit."""
+    resources = spec.get("resources")
+    limits = resources.get("limits") if resources else None
+    if not resources or not limits:
+        return
+    asked = aggregate_requests(spec)
+    requests = dict(resources.get("requests") or {})
+    for name, limit in limits.items():
+        if name not in requests and is_supported(name):
+            overcommitted = name in asked and not name.startswith(HUGE_PAGES)
+            requests[name] = str(asked[name]) if overcommitted else limit
+    if requests:
+        resources["requests"] = requests
+
+
+def pod_resources(spec: Object, field: Field, known_claims: list[str]) -> None:
+    """`resources` of a pod, told from it."""
+    value = spec["resources"]
+    if value.get("claims"):
+        field.forbidden("claims", "claims may not be set for Resources at pod-level")
+    for kind in ("limits", "requests"):
+        for name in sorted(value.get(kind) or ()):
+            if not is_supported(name):
+                field.not_supported(f"{kind}[{name}]", name, SUPPORTED)
+    requirements(value, field)
+    if value.get("claims"):
+        field.within("claims", claims(known_claims), value["claims"])
+    _consistency(spec, value, field)
+
+
+def _consistency(spec: Object, value: Object, field: Field) -> None:
+    requests, limits = value.get("requests") or {}, value.get("limits") or {}
+    asked = aggregate_requests(spec)
+    for name in sorted(requests):
+        if name in asked and is_supported(name) and asked[name] > quantity.parse(requests[name]):
+            why = f"must be greater than or equal to aggregate container requests of {asked[name]}"
+            field.invalid(f"requests[{name}]", requests[name], why)
+    for index, container in enumerate(spec.get("containers") or ()):
+        own = _amounts(container, "limits")
+        for name in sorted(own):
+            if name in limits and is_supported(name) and quantity.parse(own[name]) > quantity.parse(limits[name]):
+                why = f"must be less than or equal to pod limits of {limits[name]}"
+                field.invalid(f"containers[{index}][{name}].limits", own[name], why)

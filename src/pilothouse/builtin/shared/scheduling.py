@@ -1,0 +1,116 @@
+"""Tolerations, spreading over topologies, gates: what else of a pod the scheduler reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.shared import words
+from pilothouse.builtin.shared.affinity import topology_key
+from pilothouse.builtin.shared.selectors import lenient_label_selector
+from pilothouse.machinery.rules import Field
+
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_OPERATORS: Final = ("Equal", "Exists")
+_COMPARING: Final = ("Lt", "Gt")  # behind a gate that is closed
+_UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
+_POLICIES: Final = ("Honor", "Ignore")
+_SELECTS_BADLY: Final = "must not be specified when labelSelector is not set"
+
+Object = Mapping[str, Any]
+
+
+def toleration(value: Object, field: Field) -> None:
+    """One toleration."""
+    key, operator, effect = value.get("key", ""), value.get("operator", ""), value.get("effect", "")
+    if key:
+        field.all_invalid("key", key, words.qualified(key))
+    elif operator != "Exists":
+        why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        field.invalid("operator", operator, why)
+    if value.get("tolerationSeconds") is not None and effect != "NoExecute":
+        field.invalid("effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+    wanted = value.get("value", "")
+    if operator in ("Equal", ""):
+        field.all_invalid("operator", wanted, words.label_value(wanted))
+    elif operator == "Exists":
+        if wanted:
+            field.invalid("operator", wanted, "value must be empty when `operator` is 'Exists'")
+    else:
+        supported = (*_OPERATORS, *_COMPARING) if operator in _COMPARING else _OPERATORS
+        field.not_supported("operator", operator, supported)
+    if effect and effect not in EFFECTS:
+        field.not_supported("effect", effect, EFFECTS)
+
+
+def _closed(name: str, value: Object, field: Field) -> None:
+    if value.get(name) is not None and value[name] not in _POLICIES:
+        field.not_supported(name, value[name], _POLICIES)
+
+
+def _spread(value: Object, field: Field) -> None:
+    skew = value.get("maxSkew", 0)
+    if skew <= 0:
+        field.invalid("maxSkew", skew, "must be greater than zero")
+    topology = value.get("topologyKey", "")
+    if not topology:
+        field.required("topologyKey", "can not be empty")
+    action = value.get("whenUnsatisfiable", "")
+    if action not in _UNSATISFIABLE:
+        field.not_supported("whenUnsatisfiable", action, _UNSATISFIABLE)
+
+
+def _domains(value: Object, field: Field) -> None:
+    domains, action = value.get("minDomains"), value.get("whenUnsatisfiable", "")
+    if domains is None:
+        return
+    if domains <= 0:
+        field.invalid("minDomains", domains, "must be greater than zero")
+    if action != "DoNotSchedule":
+        why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        field.invalid("minDomains", domains, why)
+
+
+def _label_keys(value: Object, field: Field) -> None:
+    keys = value.get("matchLabelKeys") or ()
+    selector = value.get("labelSelector")
+    if keys and selector is None:
+        field.forbidden("matchLabelKeys", _SELECTS_BADLY)
+        return
+    for index, key in enumerate(keys):
+        field.all_invalid(f"matchLabelKeys[{index}]", key, words.qualified(key))
+
+
+def topology_spread(items: Sequence[Object], field: Field) -> None:
+    """`topologySpreadConstraints`, told from the list."""
+    seen: set[tuple[str, str]] = set()
+    for index, value in enumerate(items):
+        before = len(field.found)
+        _spread(value, field)
+        pair = (value.get("topologyKey", ""), value.get("whenUnsatisfiable", ""))
+        if pair in seen:
+            path, shown = "{topologyKey, whenUnsatisfiable}", f"{{{pair[0]}, {pair[1]}}}"
+            field.duplicate(path, shown)
+        seen.add(pair)
+        _domains(value, field)
+        _closed("nodeAffinityPolicy", value, field)
+        _closed("nodeTaintsPolicy", value, field)
+        _label_keys(value, field)
+        if value.get("labelSelector") is not None:
+            field.within("labelSelector", lenient_label_selector, value["labelSelector"])
+        if len(field.found) > before:
+            field.prefix(before, f"[{index}]")
+
+
+def scheduling_gates(items: Sequence[Object], field: Field) -> None:
+    """`schedulingGates`, told from the list."""
+    seen: set[str] = set()
+    for index, value in enumerate(items):
+        name = value.get("name", "")
+        field.all_invalid(f"[{index}]", name, words.qualified(name))
+        if name in seen:
+            field.duplicate(f"[{index}]", name)
+        seen.add(name)
+
+
+__all__ = ["EFFECTS", "scheduling_gates", "toleration", "topology_key", "topology_spread"]

@@ -1,0 +1,148 @@
+"""Labels, label selectors and node selectors: what is refused, and whether a selector matches labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.shared import words
+from pilothouse.machinery.rules import Field, Rule
+
+NO_OPERATOR: Final = "not a valid selector operator"
+NEEDS_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
+NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+ONE_VALUE: Final = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+
+Object = Mapping[str, Any]
+
+
+def label_key(value: str, field: Field) -> None:
+    """Rule for one key."""
+    for why in words.qualified(value):
+        field.invalid("", value, why)
+
+
+def labels(value: Object, field: Field) -> None:
+    """Rule for a map of labels: keys and values are told at the map."""
+    for key in value if len(value) < 2 else sorted(value):
+        whys = words.qualified(key)
+        if whys:
+            field.all_invalid("", key, whys)
+        whys = words.label_value(value[key])
+        if whys:
+            field.all_invalid("", value[key], whys)
+
+
+def _expression(one: Object, field: Field, lenient: bool) -> None:
+    operator, values = one.get("operator", ""), one.get("values")
+    if operator in ("In", "NotIn"):
+        if not values:
+            field.required("values", NEEDS_VALUES)
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            field.forbidden("values", NO_VALUES)
+    else:
+        field.invalid("operator", operator, NO_OPERATOR)
+    key = one.get("key", "")
+    field.all_invalid("key", key, words.qualified(key))
+    if not lenient:
+        for index, value in enumerate(values or ()):
+            field.all_invalid(f"values[{index}]", value, words.label_value(value))
+
+
+def _selector(lenient: bool) -> Rule:
+    def expression(one: Object, field: Field) -> None:
+        _expression(one, field, lenient)
+
+    def run(value: Object, field: Field) -> None:
+        if value.get("matchLabels"):
+            field.within("matchLabels", labels, value["matchLabels"])
+        field.each("matchExpressions", expression, value.get("matchExpressions"))
+
+    return run
+
+
+label_selector: Final = _selector(lenient=False)
+lenient_label_selector: Final = _selector(lenient=True)  # values that are no label values are let through
+
+
+def is_empty(selector: Object | None) -> bool:
+    """A selector that selects everything."""
+    return not selector or not (selector.get("matchLabels") or selector.get("matchExpressions"))
+
+
+def matches(selector: Object, found: Object | None) -> bool:
+    """Whether a valid label selector selects these labels."""
+    found = found or {}
+    for key, value in (selector.get("matchLabels") or {}).items():
+        if found.get(key) != value:
+            return False
+    return all(_holds(one, found) for one in selector.get("matchExpressions") or ())
+
+
+def _holds(one: Object, found: Object) -> bool:
+    operator, key = one["operator"], one["key"]
+    values: Sequence[str] = one.get("values") or ()
+    if operator == "In":
+        return key in found and found[key] in values
+    if operator == "NotIn":
+        return found.get(key) not in values
+    return (key in found) == (operator == "Exists")
+
+
+def is_valid(selector: Object) -> bool:
+    """Whether a selector can be used to match at all."""
+    field = Field()
+    label_selector(selector, field)
+    return not field.found
+
+
+# -- node selectors
+
+
+def _node_expression(one: Object, field: Field) -> None:
+    operator, values = one.get("operator", ""), one.get("values") or ()
+    if operator in ("In", "NotIn"):
+        if not values:
+            field.required("values", NEEDS_VALUES)
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            field.forbidden("values", NO_VALUES)
+    elif operator in ("Gt", "Lt"):
+        if len(values) != 1:
+            field.required("values", ONE_VALUE)
+    else:
+        field.invalid("operator", operator, NO_OPERATOR)
+    key = one.get("key", "")
+    field.all_invalid("key", key, words.qualified(key))
+    for index, value in enumerate(values):
+        field.all_invalid(f"values[{index}]", value, words.label_value(value))
+
+
+def _node_field(one: Object, field: Field) -> None:
+    operator, values, key = one.get("operator", ""), one.get("values") or (), one.get("key", "")
+    if operator in ("In", "NotIn"):
+        if len(values) != 1:
+            field.required(
+                "values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+            )
+    else:
+        field.invalid("operator", operator, NO_OPERATOR)
+    if key != "metadata.name":
+        field.invalid("key", key, "not a valid field selector key")
+        return
+    for index, value in enumerate(values):
+        field.all_invalid(f"values[{index}]", value, words.subdomain(value))
+
+
+def node_selector_term(value: Object, field: Field) -> None:
+    field.each("matchExpressions", _node_expression, value.get("matchExpressions"))
+    field.each("matchFields", _node_field, value.get("matchFields"))
+
+
+def node_selector(value: Object, field: Field) -> None:
+    terms = value.get("nodeSelectorTerms")
+    if not terms:
+        field.required("nodeSelectorTerms", "must have at least one node selector term")
+        return
+    field.each("nodeSelectorTerms", node_selector_term, terms)

@@ -1,0 +1,148 @@
+"""Volumes of pods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.shared import words
+from pilothouse.builtin.shared.amounts import nanos
+from pilothouse.builtin.shared.claims import claim_template
+from pilothouse.builtin.shared.projected import downward_files, key_paths, mode, projected
+from pilothouse.builtin.shared.volumesources import COMMON, git_repo, needs
+from pilothouse.machinery.rules import Field, Rule, one_of
+
+_PULL_POLICIES: Final = one_of("Always", "IfNotPresent", "Never")
+
+Object = Mapping[str, Any]
+
+
+def _empty_dir(value: Object, field: Field) -> None:
+    limit = value.get("sizeLimit")
+    if limit is not None and nanos(limit) < 0:
+        field.forbidden("sizeLimit", "SizeLimit field must be a valid resource quantity")
+
+
+def _keyed(name: str) -> Rule:
+    """A ConfigMap or a Secret as files."""
+
+    def run(value: Object, field: Field) -> None:
+        if not value.get(name):
+            field.required(name)
+        mode("defaultMode", value.get("defaultMode"), field)
+        key_paths(value.get("items") or (), field)
+
+    return run
+
+
+def _downward(value: Object, field: Field) -> None:
+    mode("defaultMode", value.get("defaultMode"), field)
+    downward_files(value.get("items") or (), field)
+
+
+def _csi(value: Object, field: Field) -> None:
+    driver = value.get("driver", "")
+    if not driver:
+        field.required("driver")
+    else:
+        csi_driver(driver, field)
+    secret = value.get("nodePublishSecretRef")
+    if secret is not None:
+        name = secret.get("name", "")
+        if not name:
+            field.required("nodePublishSecretRef.name")
+        else:
+            field.all_invalid("nodePublishSecretRef.name", name, words.subdomain(name))
+
+
+def csi_driver(driver: str, field: Field) -> None:
+    """A driver's name, told at `driver`."""
+    if len(driver) > 63:
+        field.too_long("driver", 63)
+    field.all_invalid("driver", driver, words.subdomain(driver.lower()))
+
+
+def _ephemeral(value: Object, field: Field) -> None:
+    template = value.get("volumeClaimTemplate")
+    if template is None:
+        field.required("volumeClaimTemplate")
+    else:
+        field.within("volumeClaimTemplate", claim_template, template)
+
+
+def _image(value: Object, field: Field) -> None:
+    if not value.get("reference"):
+        field.required("reference")
+    policy = value.get("pullPolicy", "")
+    if policy:
+        field.within("pullPolicy", _PULL_POLICIES, policy)
+
+
+# In the order in which the original looks for more than one.
+_SOURCES: Final[dict[str, Rule]] = {
+    "emptyDir": _empty_dir,
+    "hostPath": COMMON["hostPath"],
+    "gitRepo": git_repo,
+    **{name: COMMON[name] for name in ("gcePersistentDisk", "awsElasticBlockStore")},
+    "secret": _keyed("secretName"),
+    **{name: COMMON[name] for name in ("nfs", "iscsi", "glusterfs", "flocker")},
+    "persistentVolumeClaim": needs("claimName"),
+    **{name: COMMON[name] for name in ("rbd", "cinder", "cephfs", "quobyte")},
+    "downwardAPI": _downward,
+    "fc": COMMON["fc"],
+    "flexVolume": COMMON["flexVolume"],
+    "configMap": _keyed("name"),
+    **{
+        name: COMMON[name]
+        for name in (
+            "azureFile",
+            "vsphereVolume",
+            "photonPersistentDisk",
+            "portworxVolume",
+            "azureDisk",
+            "storageos",
+            "scaleIO",
+        )
+    },  # fmt: skip
+    "projected": projected,
+    "csi": _csi,
+    "ephemeral": _ephemeral,
+    "image": _image,
+}
+
+
+def _source(value: Object, field: Field) -> None:
+    count = 0
+    for name, rule in _SOURCES.items() if len(value) > 2 else ((name, _SOURCES.get(name)) for name in value):
+        inner = value.get(name)
+        if rule is None or inner is None:
+            continue
+        count += 1
+        if count > 1:
+            field.forbidden(name, "may not specify more than 1 volume type")
+        else:
+            field.within(name, rule, inner)
+    if not count:
+        field.required("", "must specify a volume type")
+
+
+def volumes(items: Sequence[Object], field: Field) -> dict[str, Object]:
+    """Judge `volumes`, told from the list; return them by name."""
+    found: dict[str, Object] = {}
+    for index, value in enumerate(items):
+        before = len(field.found)
+        _source(value, field)
+        name = value.get("name", "")
+        if not name:
+            field.required("name")
+        else:
+            whys = words.label(name)
+            if whys:
+                field.all_invalid("name", name, whys)
+            elif name in found:
+                field.duplicate("name", name)
+            else:
+                found[name] = value
+        if len(field.found) > before:
+            field.prefix(before, f"[{index}]")
+    return found
