@@ -1,0 +1,43 @@
+"""The refusal of an apply: whose fields it would change, in the original's words."""
+
+from __future__ import annotations
+
+from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.typed.fieldset import Node, members
+from pilothouse.machinery.typed.text import path_text, quoted
+from pilothouse.registry.managed.entries import UPDATE, Entry
+
+Conflicts = list[tuple[Entry, Node]]  # the entry, and which of its fields would change
+
+
+class ConflictError(APIError):
+    """409 with one cause for each manager and field. `conflicts` stay at hand for kubectl's sake."""
+
+    def __init__(self, conflicts: Conflicts) -> None:
+        self.conflicts = conflicts
+        found = sorted((_who(entry), [path_text(path) for path in members(fields)]) for entry, fields in conflicts)
+        causes = [
+            {"reason": "FieldManagerConflict", "message": f"conflict with {who}", "field": path}
+            for who, paths in found
+            for path in paths
+        ]
+        super().__init__(409, "Conflict", _message(found), {"causes": causes})
+
+
+def _who(entry: Entry) -> str:
+    text = quoted(entry.manager)
+    if entry.subresource:
+        text += f" with subresource {quoted(entry.subresource)}"
+    return f"{text} using {entry.api_version}" if entry.operation == UPDATE else text
+
+
+def _message(found: list[tuple[str, list[str]]]) -> str:
+    count = sum(len(paths) for _, paths in found)
+    if count == 1:
+        who, paths = next((who, paths) for who, paths in found if paths)
+        return f"Apply failed with 1 conflict: conflict with {who}: {paths[0]}"
+    lines = []
+    for who, paths in found:
+        lines.append(f"conflicts with {who}:")
+        lines += [f"- {path}" for path in paths]
+    return f"Apply failed with {count} conflicts: " + "\n".join(lines)

@@ -1,0 +1,351 @@
+"""Who owns which fields of an object: metadata.managedFields as create, update and apply leave it.
+
+One `Tracker` an endpoint (a resource in one version, or a subresource of it). The store calls one method a verb, with
+the objects as JSON in that version, and stores what comes back. Nothing is changed in place; unchanged parts are
+shared.
+
+A custom resource may need a webhook to convert an object into the version of another manager's entry, so the rules
+are written as generators that ask for conversions; `run` and `drive` answer them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pilothouse.machinery.errors import bad_request, bare_internal
+from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed import applied, compare, created, merge, problems, prune
+from pilothouse.machinery.typed.fieldset import Node, intersect, of_paths, subtract, subtract_below, union
+from pilothouse.machinery.typed.prune import with_named, without
+from pilothouse.machinery.typed.validate import joined
+from pilothouse.registry.managed import entries as e
+from pilothouse.registry.managed import lastapplied
+from pilothouse.registry.managed.conflicts import ConflictError, Conflicts
+from pilothouse.registry.managed.entries import APPLY, UPDATE, Entry
+
+Object = dict[str, Any]
+Convert = tuple[Object, str]  # asks for an object in another apiVersion
+Steps = Generator[Convert, Object, Object]
+Changes = tuple[Node, Node]  # gained, lost
+
+BEFORE_FIRST_APPLY: Final = "before-first-apply"
+
+# What the server itself writes is never owned.
+_SERVER_OWNED: Final = of_paths(
+    ("f:apiVersion",),
+    ("f:kind",),
+    ("f:metadata",),
+    *(("f:metadata", f"f:{name}") for name in (
+        "name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
+        "resourceVersion",
+    )),
+)  # fmt: skip
+
+
+def run(steps: Steps, convert: Callable[[Object, str], Object]) -> Object:
+    """Carries the steps out with a conversion that answers at once."""
+    try:
+        wanted = next(steps)
+        while True:
+            wanted = steps.send(convert(*wanted))
+    except StopIteration as done:
+        result: Object = done.value
+        return result
+
+
+async def drive(steps: Steps, convert: Callable[[Object, str], Awaitable[Object]]) -> Object:
+    """Carries the steps out with a conversion that must be waited for."""
+    try:
+        wanted = next(steps)
+        while True:
+            wanted = steps.send(await convert(*wanted))
+    except StopIteration as done:
+        result: Object = done.value
+        return result
+
+
+def _no_conversion(obj: Object, api_version: str) -> Object:
+    raise LookupError(api_version)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracker:
+    """The rules for one endpoint.
+
+    `schema`, `api_version`: of the objects it is given. `kind`: for messages. `subresource`: "" for the main resource.
+    `reset`: by apiVersion, the fields that the endpoint does not write (status of the main resource), as a set whose
+    members stand for all below them. `schemas`: of all versions that are served; entries of other versions are
+    dropped. `convert`: into another served version. `custom`: a custom resource, which has no zero value.
+    """
+
+    schema: Schema
+    api_version: str
+    kind: str
+    subresource: str = ""
+    reset: Mapping[str, Node] = field(default_factory=dict)
+    schemas: Mapping[str, Schema] = field(default_factory=dict)
+    convert: Callable[[Object, str], Object] = _no_conversion
+    custom: bool = False
+
+    # ------------------------------------------------------------------ what the store calls
+
+    def create(self, obj: Object, manager: str, now: str) -> Object:
+        """`obj` with its creator as the owner of all in it. Entries that were sent are dropped."""
+        fields = self._without_reset(created(self.schema, self.custom)(obj), self.api_version)
+        fields = subtract(fields, _SERVER_OWNED)
+        if not fields:
+            return _with_entries(obj, [])
+        return _with_entries(obj, [self._entry(manager, UPDATE, now, fields).render()])
+
+    def update(self, live: Object, new: Object, manager: str, now: str) -> Object:
+        """`new` with its entries, when `manager` replaces `live` by it (PUT, and patches that are no apply)."""
+        return run(self.update_steps(live, new, manager, now), self.convert)
+
+    def apply(self, live: Object | None, config: Object, manager: str, now: str, *, force: bool = False) -> Object:
+        """The object that comes of applying `config` to `live` (None: there is none yet), with its entries; not yet
+        defaulted.
+
+        Raises `ConflictError` (409), and APIErrors: 400 for managedFields in `config`, 500 when it does not fit the
+        type.
+        """
+        return run(self.apply_steps(live, config, manager, now, force=force), self.convert)
+
+    # ------------------------------------------------------------------ update
+
+    def update_steps(self, live: Object, new: Object, manager: str, now: str) -> Steps:
+        known = self._entries_of(live, new)
+        if not known:
+            return _with_entries(new, [])
+        changes = self._changes(self.schema, self.api_version, live, new)
+        left = yield from self._taken(known, live, new, changes, None)
+        gained = subtract(changes[0], _SERVER_OWNED)
+        if gained:
+            left = _joined(left, self._entry(manager, UPDATE, now, gained))
+        return _with_entries(new, e.write(e.capped(left)))
+
+    def _entries_of(self, live: Object, new: Object) -> list[Entry]:
+        """The entries to start from: those sent where they are good, else those of the live object."""
+        stored = _managed(live)
+        sent = _managed(new)
+        if not self.subresource and sent is not None and sent is not stored and sent != stored:
+            if e.is_reset(sent):
+                return []
+            try:
+                found = e.read(sent, trusted=False)
+            except (ValueError, AttributeError):
+                found = []
+            if found:
+                return found
+        try:
+            return e.read(stored, trusted=True)
+        except ValueError:
+            return []
+
+    def _changes(self, schema: Schema, api_version: str, live: Object, new: Object) -> Changes:
+        gained, lost = compare(schema, live, new)
+        return self._without_reset(gained, api_version), self._without_reset(lost, api_version)
+
+    def _without_reset(self, node: Node, api_version: str) -> Node:
+        reset = self.reset.get(api_version)
+        return subtract_below(node, reset) if reset and node else node
+
+    def _taken(
+        self, known: list[Entry], live: Object, new: Object, changes: Changes, conflicts: Conflicts | None
+    ) -> Generator[Convert, Object, list[Entry]]:
+        """The entries without what changed and what is gone. What they lose to a change is added to `conflicts`."""
+        by_version: dict[str, Changes] = {self.api_version: changes}
+        left = []
+        for entry in known:
+            found = by_version.get(entry.api_version)
+            if found is None:
+                schema = self.schemas.get(entry.api_version)
+                if schema is None:
+                    continue  # a version that is no longer served owns nothing
+                found = ({}, {})
+                if live is not new and (changes[0] or changes[1] or live != new):
+                    before = yield (live, entry.api_version)
+                    after = yield (new, entry.api_version)
+                    found = self._changes(schema, entry.api_version, before, after)
+                by_version[entry.api_version] = found
+            gained, lost = found
+            fields = subtract(entry.fields, gained) if gained else entry.fields
+            if conflicts is not None and fields is not entry.fields:
+                conflicts.append((entry, intersect(entry.fields, gained)))
+            left.append(entry.owning(subtract(fields, lost) if lost else fields))
+        return left
+
+    # ------------------------------------------------------------------ apply
+
+    def apply_steps(self, live: Object | None, config: Object, manager: str, now: str, *, force: bool = False) -> Steps:
+        self._check(config)
+        before: Object = live if live is not None else {}
+        known = self._known_before_apply(live, now)
+        try:
+            result = yield from self._apply(before, config, manager, now, known, force)
+        except ConflictError as refused:
+            if manager != lastapplied.KUBECTL:
+                raise
+            allowed = lastapplied.agreed(self.schema, before, self.api_version)
+            rest = [(entry, subtract(fields, allowed)) for entry, fields in refused.conflicts]
+            if any(fields for _, fields in rest):
+                raise ConflictError([(entry, fields) for entry, fields in rest if fields]) from None
+            result = yield from self._apply(before, config, manager, now, known, True)
+        return lastapplied.renewed(result, config) if manager == lastapplied.KUBECTL else result
+
+    def _check(self, config: Object) -> None:
+        metadata = config.get("metadata")
+        if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
+            raise bad_request("metadata.managedFields must be nil")
+        found = problems(self.schema, config)
+        if found:
+            raise bare_internal(f"failed to create typed patch object ({self._named(config)}): {joined(found)}")
+
+    def _named(self, obj: Object) -> str:
+        """`namespace/name; group/version, Kind=kind` of an object, as messages show it."""
+        metadata = obj.get("metadata")
+        known = metadata if isinstance(metadata, dict) else {}
+        namespace, name = (value if isinstance(value, str) else "" for value in map(known.get, ("namespace", "name")))
+        group_version = self.api_version if "/" in self.api_version else f"/{self.api_version}"
+        return f"{namespace}/{name}; {group_version}, Kind={self.kind}"
+
+    def _known_before_apply(self, live: Object | None, now: str) -> list[Entry]:
+        if live is None:
+            return []
+        try:
+            known = e.read(_managed(live), trusted=True)
+        except ValueError:
+            known = []
+        if known:
+            return known
+        fields = self._without_reset(created(self.schema, self.custom)(live), self.api_version)
+        fields = subtract(fields, _SERVER_OWNED)
+        return [self._entry(BEFORE_FIRST_APPLY, UPDATE, now, fields)] if fields else []
+
+    def _apply(self, live: Object, config: Object, manager: str, now: str, known: list[Entry], force: bool) -> Steps:
+        fields = self._without_reset(applied(self.schema)(config), self.api_version)
+        mine = self._entry(manager, APPLY, "", fields)
+        last = next((entry for entry in known if entry.key == mine.key), None)
+        others = [entry for entry in known if entry is not last]
+        merged = merge(self.schema, live, config)
+        if last is not None and last.fields:
+            merged = yield from self._pruned(merged, last, [*others, mine])
+        changes = self._changes(self.schema, self.api_version, live, merged)
+        conflicts: Conflicts = []
+        left = yield from self._taken(others, live, merged, changes, conflicts)
+        if conflicts and not force:
+            raise ConflictError(conflicts)
+        changed = merged is not live and merged != live
+        time = now if changed else last.time if last is not None else ""
+        mine = self._entry(manager, APPLY, time, subtract(fields, _SERVER_OWNED))
+        if last is not None and not changed and last.api_version == self.api_version and last.fields == mine.fields:
+            mine = last
+        return _with_entries(merged, e.write([*left, mine]))
+
+    def _pruned(self, merged: Object, last: Entry, owners: list[Entry]) -> Steps:
+        if all(entry.api_version == self.api_version for entry in (last, *owners)):
+            kept: Node = {}
+            for entry in owners:
+                kept = union(kept, entry.fields)
+            return prune(self.schema, merged, last.fields, kept)
+        try:
+            result = yield from self._pruned_across_versions(merged, last, owners)
+        except ValueError as wrong:
+            raise bare_internal(f"failed to prune fields: {wrong}") from None
+        return result
+
+    def _pruned_across_versions(self, merged: Object, last: Entry, owners: list[Entry]) -> Steps:
+        """As `prune`, in steps: each version's owners keep what they own as that version sees it."""
+        if last.api_version not in self.schemas and last.api_version != self.api_version:
+            return merged
+        schema = self._schema(last.api_version)
+        converted = yield from self._typed(
+            merged, last.api_version, "failed to convert merged object to last applied version"
+        )
+        pruned = without(schema, converted, with_named(schema, last.fields)) or {}
+        owned: dict[str, Node] = {last.api_version: {}}
+        for entry in owners:
+            owned[entry.api_version] = union(owned.get(entry.api_version, {}), entry.fields)
+        for version, fields in owned.items():
+            if version != self.api_version and version not in self.schemas:
+                continue
+            at = "failed add back owned items: failed to convert {} object at version " + version
+            whole = yield from self._typed(converted, version, at.format("merged"))
+            part = yield from self._typed(pruned, version, at.format("pruned"))
+            kept = union(self._set(version, part), with_named(self._schema(version), fields))
+            part = without(self._schema(version), whole, subtract(self._set(version, whole), kept)) or {}
+            pruned = yield from self._typed(part, last.api_version, at.format("pruned"))
+        named_last = with_named(schema, last.fields)
+        gone = subtract(self._set(last.api_version, converted), self._set(last.api_version, pruned))
+        result = without(schema, converted, intersect(gone, named_last)) or {}
+        return (yield from self._typed(result, self.api_version, "failed to convert pruned object"))
+
+    def _schema(self, api_version: str) -> Schema:
+        return self.schema if api_version == self.api_version else self.schemas[api_version]
+
+    def _set(self, api_version: str, obj: Object) -> Node:
+        schema = self._schema(api_version)
+        return with_named(schema, applied(schema)(obj))
+
+    def _typed(self, obj: Object, api_version: str, doing: str) -> Steps:
+        if obj.get("apiVersion", self.api_version) == api_version:
+            return obj
+        converted = yield (obj, api_version)
+        found = problems(self._schema(api_version), converted, duplicates=True)
+        if found:
+            raise ValueError(f"{doing}: {joined(found)}")
+        return converted
+
+    # ------------------------------------------------------------------ entries
+
+    def _entry(self, manager: str, operation: str, time: str, fields: Node) -> Entry:
+        return Entry(manager or "unknown", operation, self.api_version, self.subresource, time, fields)
+
+
+def settled(live: Object, new: Object) -> Object:
+    """`new`, or with the times of `live` where nothing but times of entries differs, so that such a write is none.
+
+    To be asked last, once the object is defaulted and admitted.
+    """
+    stored, made = _managed(live), _managed(new)
+    if stored is made or not stored or not made or len(stored) != len(made):
+        return new
+    if any(_timeless(a) != _timeless(b) for a, b in zip(stored, made, strict=True)):
+        return new
+    with_old_times = _with_entries(new, stored)
+    return with_old_times if with_old_times == live else new
+
+
+def _timeless(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != "time"}
+
+
+def _joined(entries: list[Entry], mine: Entry) -> list[Entry]:
+    """The entries with `mine`, which takes the fields of its own earlier entry along."""
+    rest = []
+    for entry in entries:
+        if entry.key == mine.key:
+            mine = mine.owning(union(entry.fields, mine.fields))
+        else:
+            rest.append(entry)
+    rest.append(mine)
+    return rest
+
+
+def _managed(obj: Object) -> Any:
+    metadata = obj.get("metadata")
+    return metadata.get("managedFields") if type(metadata) is dict else None
+
+
+def _with_entries(obj: Object, entries: list[dict[str, Any]]) -> Object:
+    """The object with these entries, and without the field when there are none."""
+    metadata = obj.get("metadata")
+    known = metadata if type(metadata) is dict else {}
+    if entries:
+        if known.get("managedFields") is entries:
+            return obj
+        return {**obj, "metadata": {**known, "managedFields": entries}}
+    if "managedFields" not in known:
+        return obj
+    return {**obj, "metadata": {key: value for key, value in known.items() if key != "managedFields"}}
