@@ -1,0 +1,67 @@
+"""The order of lists that a strategic merge patch has merged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pilothouse.machinery.errors import bare_internal
+from pilothouse.machinery.typed.text import plain
+
+
+def key_of(item: Any, merge_key: str) -> Any:
+    """What an item is known by: itself, or in a keyed list the value of its key. Raises APIError 500 where it has
+    none.
+    """
+    if not merge_key:
+        return item
+    if not isinstance(item, dict):
+        raise bare_internal(f"value for key {merge_key} is not a map.")
+    if merge_key not in item:
+        raise bare_internal(f"map: {plain(item)} does not contain declared merge key: {merge_key}")
+    return item[merge_key]
+
+
+def merged_in_order(merged: list[Any], patch: list[Any], original: list[Any], merge_key: str) -> list[Any]:
+    """The merged items: those of the patch in its order, the others where they stood relative to them."""
+    return ordered_by(merged, patch, original, merge_key)
+
+
+def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_key: str) -> list[Any]:
+    """`merged` with the items named in `order` in that order. An item that is not named comes before a named one only
+    if it stood before it in `original`; next to named items that are new, it comes after.
+    """
+    wanted = _places(order, merge_key)
+    before = _places(original, merge_key)
+    named, others = [], []
+    for item in merged:
+        key = _hashable(key_of(item, merge_key))
+        if key in wanted:
+            named.append((wanted[key], before.get(key, -1), item))
+        else:
+            others.append((before.get(key, -1), item))
+    named.sort(key=lambda entry: entry[0])
+    others.sort(key=lambda entry: entry[0])
+    out = []
+    next_other = 0
+    for _, place, item in named:
+        while next_other < len(others) and 0 <= others[next_other][0] < place:
+            out.append(others[next_other][1])
+            next_other += 1
+        out.append(item)
+    out.extend(item for _, item in others[next_other:])
+    return out
+
+
+def _places(items: list[Any], merge_key: str) -> dict[Any, int]:
+    """Where each key stands first."""
+    places: dict[Any, int] = {}
+    for place, item in enumerate(items):
+        places.setdefault(_hashable(key_of(item, merge_key)), place)
+    return places
+
+
+def _hashable(value: Any) -> Any:
+    """Keys are compared as the original does: 1 is not true, and maps or lists are only like themselves in text."""
+    if isinstance(value, dict | list):
+        return ("json", plain(value))
+    return (type(value) is bool, value)

@@ -1,0 +1,238 @@
+"""JSON Patch (RFC 6902) as the original carries it out.
+
+Known differences from the RFC: an absent map key can be replaced (it is then added) and copied (as null), `test` for
+null passes on an absent key, negative indices count from the end, the text before the first slash of a path is passed
+over, and an operation without a value has null.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from pilothouse.machinery.errors import APIError, bad_request
+from pilothouse.machinery.patch import rejected
+
+MAX_OPERATIONS: Final = 10_000
+MAX_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON that all copies of one patch may make together
+
+_INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_FIELDS: Final = ("op", "from", "path", "value")
+_JSON_NAMES: Final = {
+    dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number",
+}  # fmt: skip
+
+
+class _Failed(Exception):
+    """The operation cannot be carried out; the client is not told why."""
+
+
+def check(patch: Any) -> list[dict[str, Any]]:
+    """The operations of a decoded patch document (null is none).
+
+    Raises APIError: 400 when it is no JSON Patch, 413 for too many operations.
+    """
+    if patch is None:
+        return []
+    if not isinstance(patch, list):
+        raise _not_a_patch(patch, "value of type []handlers.jsonPatchOp")
+    for operation in patch:
+        if operation is not None and not isinstance(operation, dict):
+            raise _not_a_patch(operation, "value of type handlers.jsonPatchOp")
+        for name in ("op", "from", "path"):
+            value = operation.get(name) if operation else None
+            if value is not None and not isinstance(value, str):
+                raise _not_a_patch(value, f"struct field jsonPatchOp.{name} of type string")
+    if len(patch) > MAX_OPERATIONS:
+        most = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
+        raise APIError(413, "RequestEntityTooLarge", f"Request entity too large: {most}")
+    return patch
+
+
+def unknown_fields(patch: list[dict[str, Any]]) -> list[str]:
+    """What strict decoding says about fields that no operation has."""
+    return [
+        f'json patch unknown field "[{position}].{name}"'
+        for position, operation in enumerate(patch)
+        for name in operation or ()
+        if name not in _FIELDS
+    ]
+
+
+def _not_a_patch(value: Any, target: str) -> APIError:
+    found = _JSON_NAMES[type(value)]
+    return bad_request(f"error decoding patch: json: cannot unmarshal {found} into Go {target}")
+
+
+def apply(patch: Any, obj: dict[str, Any]) -> dict[str, Any]:
+    """`obj` after the operations. Raises APIError: 400, 413, and 422 for whatever cannot be carried out."""
+    operations = check(patch)
+    document = _Document(obj)
+    try:
+        for operation in operations:
+            document.carry_out(operation or {})
+        if not isinstance(document.root, dict):
+            raise _Failed
+    except (_Failed, RecursionError):
+        raise rejected() from None
+    return document.root
+
+
+class _Document:
+    """The object while it is patched. Containers are copied when first changed; `_own` holds the copies, which may be
+    changed again.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self._own: dict[int, Any] = {}  # id -> container, kept alive so that no id is used twice
+        self._copied = 0
+
+    def carry_out(self, operation: dict[str, Any]) -> None:
+        kind = operation.get("op")
+        path = operation.get("path")
+        if path is None:
+            raise _Failed
+        if kind == "add":
+            self._add(path, operation.get("value"))
+        elif kind == "replace":
+            self._replace(path, operation.get("value"))
+        elif kind == "remove":
+            self._remove(path)
+        elif kind == "test":
+            self._test(path, operation.get("value"))
+        elif kind in ("move", "copy"):
+            source = operation.get("from")
+            if source is None:
+                raise _Failed
+            self._move(source, path) if kind == "move" else self._copy(source, path)
+        else:
+            raise _Failed
+
+    def _replace(self, path: str, value: Any) -> None:
+        if not path:
+            if not isinstance(value, dict | list):
+                raise _Failed
+            self.root = value
+            return
+        container, key = self._open(path)
+        if isinstance(container, dict):
+            container[key] = value
+        else:
+            container[_position(container, key)] = value
+
+    def _add(self, path: str, value: Any) -> None:
+        container, key = self._open(path)
+        if isinstance(container, dict):
+            container[key] = value
+            return
+        if key == "-":
+            container.append(value)
+            return
+        at = _index(key)
+        size = len(container) + 1
+        if not -size <= at < size:
+            raise _Failed
+        container.insert(at if at >= 0 else at + size, value)
+
+    def _remove(self, path: str) -> Any:
+        container, key = self._open(path)
+        if isinstance(container, dict):
+            if key not in container:
+                raise _Failed
+            return container.pop(key)
+        return container.pop(_position(container, key))
+
+    def _move(self, source: str, path: str) -> None:
+        self._add(path, self._remove(source))
+
+    def _copy(self, source: str, path: str) -> None:
+        value = self._get(source)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        self._copied += len(text.encode("utf-8", "surrogatepass"))
+        if self._copied > MAX_COPIED:
+            raise _Failed
+        self._add(path, json.loads(text) if isinstance(value, dict | list) else value)
+
+    def _test(self, path: str, value: Any) -> None:
+        if not equal(self._get(path) if path else self.root, value):
+            raise _Failed
+
+    def _get(self, path: str) -> Any:
+        *parts, key = _parts(path)
+        container = self.root
+        for part in parts:
+            container = _child(container, part)
+        return _child(container, key, absent_is_null=True)
+
+    def _open(self, path: str) -> tuple[Any, str]:
+        """The container that the path leads into, made ours to change, and the key in it."""
+        *parts, key = _parts(path)
+        self.root = container = self._owned(self.root)
+        for part in parts:
+            child = _child(container, part)
+            if id(child) not in self._own:
+                child = self._owned(child)
+                container[part if isinstance(container, dict) else _position(container, part)] = child
+            container = child
+        return container, key
+
+    def _owned(self, container: Any) -> Any:
+        if id(container) in self._own:
+            return container
+        if isinstance(container, dict):
+            made: Any = dict(container)
+        elif isinstance(container, list):
+            made = list(container)
+        else:
+            raise _Failed
+        self._own[id(made)] = made
+        return made
+
+
+def _parts(path: str) -> list[str]:
+    """The keys of a path. What stands before the first slash does not count."""
+    parts = path.split("/")
+    if len(parts) < 2:
+        raise _Failed
+    return [part.replace("~1", "/").replace("~0", "~") if "~" in part else part for part in parts[1:]]
+
+
+def _child(container: Any, key: str, absent_is_null: bool = False) -> Any:
+    if isinstance(container, dict):
+        if key not in container and not absent_is_null:
+            raise _Failed
+        return container.get(key)
+    if isinstance(container, list):
+        return container[_position(container, key)]
+    raise _Failed
+
+
+def _index(key: str) -> int:
+    if not _INDEX.fullmatch(key):
+        raise _Failed
+    return int(key)
+
+
+def _position(container: list[Any], key: str) -> int:
+    """An index within the list; negative ones count from the end."""
+    at = _index(key)
+    if not -len(container) <= at < len(container):
+        raise _Failed
+    return at
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Equal as JSON texts are: 3 is not 3.0, and true is not 1."""
+    if a is b:
+        return True
+    if isinstance(a, dict):
+        if not isinstance(b, dict) or a.keys() != b.keys():
+            return False
+        return all(equal(value, b[key]) for key, value in a.items())
+    if isinstance(a, list):
+        if not isinstance(b, list) or len(a) != len(b):
+            return False
+        return all(map(equal, a, b))
+    return type(a) is type(b) and bool(a == b)

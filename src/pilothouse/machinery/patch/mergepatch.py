@@ -1,0 +1,85 @@
+"""JSON Merge Patch (RFC 7386): objects merge, null removes, all else replaces.
+
+As the original does it, nulls are also taken out of objects inside lists that replace something.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pilothouse.machinery.errors import APIError, bad_request
+from pilothouse.machinery.typed.text import type_name
+
+_GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
+
+
+def check(patch: Any) -> dict[str, Any]:
+    """A decoded patch document as a map. Raises APIError 400 when it is none."""
+    if patch is None:
+        raise bad_request("Invalid JSON Patch")
+    if not isinstance(patch, dict):
+        raise bad_request(f"error decoding patch: {not_a_map(patch)}")
+    return patch
+
+
+def not_a_map(value: Any) -> str:
+    name = type_name(value)
+    return f"json: cannot unmarshal {_GO_NAMES.get(name, name)} into Go value of type map[string]interface {{}}"
+
+
+def apply(patch: Any, obj: dict[str, Any]) -> dict[str, Any]:
+    """`obj` with the patch merged in: `obj` itself when nothing changes. Raises APIError 400."""
+    try:
+        return _merge(obj, check(patch))
+    except RecursionError:
+        raise APIError(400, "BadRequest", "the patch is nested too deeply") from None
+
+
+def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] | None = None
+    for name, value in patch.items():
+        if name not in obj:
+            if value is None:
+                continue
+            value = without_nulls(value)
+        else:
+            before = obj[name]
+            if value is None:
+                if out is None:
+                    out = dict(obj)
+                del out[name]
+                continue
+            if isinstance(before, dict):
+                if isinstance(value, dict):
+                    value = _merge(before, value)
+            else:
+                value = without_nulls(value)
+            if value is before or (
+                value == before and type(value) is type(before) and not isinstance(value, dict | list)
+            ):
+                continue
+        if out is None:
+            out = dict(obj)
+        out[name] = value
+    return obj if out is None else out
+
+
+def without_nulls(value: Any) -> Any:
+    """The value without null fields in it; null items of lists stay. The value itself when there are none."""
+    if isinstance(value, dict):
+        out: dict[str, Any] | None = None
+        for name, inner in value.items():
+            kept = None if inner is None else without_nulls(inner)
+            if kept is inner and inner is not None:
+                continue
+            if out is None:
+                out = dict(value)
+            if kept is None:
+                del out[name]
+            else:
+                out[name] = kept
+        return value if out is None else out
+    if isinstance(value, list):
+        items = [without_nulls(item) for item in value]
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    return value

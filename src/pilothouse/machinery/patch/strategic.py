@@ -1,0 +1,312 @@
+"""Strategic Merge Patch: a merge patch that knows which lists merge by key, with directives for the rest.
+
+Which lists merge, and by what, stands in the type's fields (`patch_strategy`, `patch_merge_key`). What the patch does
+not touch is shared with the object; the patch itself is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.errors import APIError, bad_request, bare_internal
+from pilothouse.machinery.patch.elements import key_of, merged_in_order, ordered_by
+from pilothouse.machinery.patch.mergepatch import not_a_map, without_nulls
+from pilothouse.machinery.schema import Field, Schema
+from pilothouse.machinery.typed.text import plain, type_name
+
+DIRECTIVE: Final = "$patch"
+RETAIN: Final = "$retainKeys"
+ORDER: Final = "$setElementOrder/"
+DELETE: Final = "$deleteFromPrimitiveList/"
+_PREFIXES: Final = (ORDER, DELETE)
+
+_Map = dict[str, Any]
+_NOT_KEPT: Final = object()
+
+
+def check(patch: Any) -> _Map:
+    """A decoded patch document as a map (null is an empty one). Raises APIError 400 when it is none."""
+    if patch is None:
+        return {}
+    if not isinstance(patch, dict):
+        raise bad_request(not_a_map(patch))
+    return patch
+
+
+def apply(patch: Any, obj: _Map, schema: Schema) -> _Map:
+    """`obj` with the patch merged in: `obj` itself when nothing changes. Raises APIError: 400, and 500 for most
+    mistakes.
+    """
+    try:
+        return _merge_map(obj, check(patch), schema)
+    except RecursionError:
+        raise APIError(400, "BadRequest", "the patch is nested too deeply") from None
+
+
+# ---------------------------------------------------------------------- what the type says
+
+
+def _field(schema: Schema | None, name: str) -> Field | None:
+    return schema.properties.get(name) if schema is not None and schema.kind == s.STRUCT else None
+
+
+def _below(schema: Schema | None, name: str) -> Schema:
+    """The type of a map's or list's value at `name`. Raises APIError 500 where the type knows no such field."""
+    if schema is not None:
+        if schema.kind == s.STRUCT and name in schema.properties:
+            return schema.properties[name].schema
+        if schema.kind == s.MAP:
+            return schema.items
+    known = "RawExtension" if schema is None or schema.kind == s.RAW else schema.name
+    raise bare_internal(f'unable to find api field in struct {known} for the json field "{name}"')
+
+
+# ---------------------------------------------------------------------- maps
+
+
+def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
+    if DIRECTIVE in patch:
+        return _directive(patch)
+    out = dict(original)
+    patch = _retain_keys(out, patch)
+    patch = _set_orders(out, patch, schema)
+    for name, value in patch.items():
+        if name.startswith(DELETE):
+            _delete_from(out, name[len(DELETE) :], value)
+        elif value is None:
+            out.pop(name, None)
+        elif name not in out or type(out[name]) is not type(value):
+            kept = without_directives(without_nulls(value))
+            if kept is not _NOT_KEPT:
+                out[name] = kept
+            elif name in out:
+                out[name] = None
+        else:
+            out[name] = _merge_value(out[name], value, schema, name)
+    return original if _unchanged(original, out) else out
+
+
+def _unchanged(before: _Map, after: _Map) -> bool:
+    return len(before) == len(after) and all(
+        name in before and (before[name] is value or (type(value) not in (dict, list) and before[name] == value))
+        for name, value in after.items()
+    )
+
+
+def _merge_value(before: Any, value: Any, schema: Schema | None, name: str) -> Any:
+    if isinstance(value, dict):
+        below = _below(schema, name)
+        return value if _strategy(schema, name) == "replace" else _merge_map(before, value, below)
+    if isinstance(value, list):
+        below = _below(schema, name)
+        if _strategy(schema, name) != "merge":
+            return value
+        merged = _merge_list(before, value, below, _merge_key(schema, name))
+        same = len(merged) == len(before) and all(a is b for a, b in zip(merged, before, strict=True))
+        return before if same else merged
+    return value
+
+
+def _strategy(schema: Schema | None, name: str) -> str:
+    field = _field(schema, name)
+    if field is None:
+        return ""
+    return next((strategy for strategy in sorted(field.patch_strategy) if strategy != "retainKeys"), "")
+
+
+def _merge_key(schema: Schema | None, name: str) -> str:
+    field = _field(schema, name)
+    return "" if field is None else field.patch_merge_key
+
+
+def _directive(patch: _Map) -> _Map:
+    """A map with `$patch` replaces what is there, or empties it."""
+    word = patch[DIRECTIVE]
+    if word == "replace":
+        return {name: value for name, value in patch.items() if name != DIRECTIVE}
+    if word == "delete":
+        return {}
+    raise bare_internal(unknown_directive(patch))
+
+
+def unknown_directive(patch: Mapping[str, Any]) -> str:
+    word = patch[DIRECTIVE]
+    shown = word if isinstance(word, str) else f"%!s({type_name(word)}={plain(word)})"
+    return f"unknown patch type: {shown} in map: {plain(dict(patch))}"
+
+
+def _retain_keys(out: _Map, patch: _Map) -> _Map:
+    """Drops from `out` all that `$retainKeys` does not name. Returns the patch without the directive."""
+    if RETAIN not in patch:
+        return patch
+    names = patch[RETAIN]
+    patch = {name: value for name, value in patch.items() if name != RETAIN}
+    known = {name for name in names if isinstance(name, str)} if isinstance(names, list) else None
+    if known is None or any(
+        value is not None and name not in known and not name.startswith(_PREFIXES) for name, value in patch.items()
+    ):
+        raise bad_request("invalid patch format of retainKeys")
+    for name in [name for name in out if name not in known]:
+        del out[name]
+    return patch
+
+
+def without_directives(value: Any) -> Any:
+    """A value that comes new with the patch: maps with `$patch` are left out, other directives dropped."""
+    if isinstance(value, dict):
+        if DIRECTIVE in value:
+            return _NOT_KEPT
+        out: _Map | None = None
+        for name, inner in value.items():
+            kept = _NOT_KEPT if name == RETAIN or name.startswith(_PREFIXES) else without_directives(inner)
+            if kept is inner:
+                continue
+            if out is None:
+                out = dict(value)
+            if kept is _NOT_KEPT:
+                del out[name]
+            else:
+                out[name] = kept
+        return value if out is None else out
+    if isinstance(value, list):
+        items = [kept for kept in map(without_directives, value) if kept is not _NOT_KEPT]
+        same = len(items) == len(value) and all(a is b for a, b in zip(items, value, strict=True))
+        return value if same else items
+    return value
+
+
+# ---------------------------------------------------------------------- lists
+
+
+def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key: str) -> list[Any]:
+    if not original and not patch:
+        return original
+    if not _are_maps(original, patch):
+        merged = list(dict.fromkeys([*original, *patch]))
+        return merged_in_order(merged, patch, original, "")
+    if not merge_key:
+        raise bare_internal(f"cannot merge lists without merge key for {schema.items.name}")
+    original, patch = _special_items(original, patch, merge_key)
+    merged = _merge_items(original, patch, merge_key, schema.items)
+    return merged_in_order(merged, patch, original, merge_key)
+
+
+def _are_maps(*lists: list[Any]) -> bool:
+    """Whether the items are maps; all must be of one type, and none a list."""
+    kinds = {type(item) for items in lists for item in items}
+    if list in kinds:
+        raise bare_internal("lists of lists are not supported")
+    if len(kinds) > 1:
+        raise bare_internal(
+            f"list element types are not identical: {plain([item for items in lists for item in items])}"
+        )
+    return kinds == {dict}
+
+
+def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> tuple[list[_Map], list[_Map]]:
+    """Carries out the items with `$patch`. Returns what is left of the original, and the items without."""
+    if not any(DIRECTIVE in item for item in patch):
+        return original, patch
+    ordinary: list[_Map] = []
+    replace = False
+    for item in patch:
+        word = item.get(DIRECTIVE, _NOT_KEPT)
+        if word is _NOT_KEPT:
+            ordinary.append(item)
+        elif word == "delete":
+            value = key_of(item, merge_key)
+            original = [other for other in original if merge_key not in other or other[merge_key] != value]
+        elif word == "replace":
+            replace = True
+        elif word == "merge":
+            raise bare_internal("merging lists cannot yet be specified in the patch")
+        else:
+            raise bare_internal(unknown_directive(item))
+    return (ordinary, []) if replace else (original, ordinary)
+
+
+def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema) -> list[_Map]:
+    out = list(original)
+    for item in patch:
+        value = key_of(item, merge_key)
+        for position, other in enumerate(out):
+            if merge_key in other and other[merge_key] == value:
+                out[position] = _merge_map(other, item, schema)
+                break
+        else:
+            out.append(without_directives(without_nulls_but(item, merge_key)))
+    return out
+
+
+def without_nulls_but(item: _Map, merge_key: str) -> _Map:
+    """A new item without its nulls; the key itself stays, null or not."""
+    if all(value is not None for value in item.values()):
+        kept: _Map = without_nulls(item)
+        return kept
+    return {name: without_nulls(value) for name, value in item.items() if value is not None or name == merge_key}
+
+
+def _delete_from(out: _Map, name: str, values: Any) -> None:
+    before = out.get(name)
+    if isinstance(before, list) and isinstance(values, list):
+        kept = [item for item in before if isinstance(item, dict | list) or item not in values]
+        if len(kept) != len(before):
+            out[name] = kept
+
+
+def _set_orders(out: _Map, patch: _Map, schema: Schema | None) -> _Map:
+    """Carries out `$setElementOrder/NAME` together with the list NAME. Returns the patch without both."""
+    orders = [name for name in patch if name.startswith(ORDER)]
+    if not orders:
+        return patch
+    patch = dict(patch)
+    for directive in orders:
+        name = directive[len(ORDER) :]
+        order = _list(patch.pop(directive))
+        if name in patch and patch[name] is None:
+            continue  # the list goes, whatever its order
+        _set_order(out, name, order, patch.pop(name, None), schema)
+    return patch
+
+
+def _set_order(out: _Map, name: str, order: list[Any], values: Any, schema: Schema | None) -> None:
+    merge_key = _merge_key(schema, name)
+    original = _list(out[name]) if out.get(name) is not None else []
+    if values is None:
+        if name not in out:
+            return
+        merged = original
+    else:
+        patch = _list(values)
+        _check_order(patch, order, merge_key)
+        merged = (
+            _merge_list(original, patch, _below(schema, name), merge_key) if original else without_directives(patch)
+        )
+    out[name] = ordered_by(merged, order, original, merge_key)
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise bare_internal(f"expected a []interface {{}}, but received a {type_name(value)}")
+    return value
+
+
+def _check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
+    """The patch list must come in the order given: it may leave items out, but have none of its own."""
+    if not patch or not order:
+        return
+    position = 0
+    keys = [key_of(item, merge_key) for item in order]
+    for item in patch:
+        if isinstance(item, dict) and DIRECTIVE in item:
+            continue
+        value = key_of(item, merge_key)
+        while position < len(keys) and keys[position] != value:
+            position += 1
+        if position >= len(keys):
+            raise bare_internal(
+                f"The order in patch list:\n{plain(patch)}\n doesn't match $setElementOrder list:\n{plain(order)}\n"
+            )
+        position += 1
