@@ -1,0 +1,57 @@
+"""The command `pilothouse`: serve, version, help."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from pilothouse import __version__
+
+_HELP = """\
+pilothouse is the Kubernetes API server in Python.
+
+Usage:
+  pilothouse serve [flags]     run the server; `pilothouse serve --help` lists the flags
+  pilothouse version           print the version
+  pilothouse --help            print this
+
+Try:
+  pilothouse serve
+  kubectl --kubeconfig .pilothouse/kubeconfig get namespaces
+"""
+KUBERNETES_VERSION = "v1.37.2"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code (0 good, 1 failed or cut off, 2 wrong usage)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command, rest = (words[0], words[1:]) if words else ("--help", [])
+    if command in ("--help", "-h", "help"):
+        sys.stdout.write(_HELP)
+        return 0
+    if command in ("version", "--version"):
+        sys.stdout.write(f"pilothouse {__version__} (Kubernetes {KUBERNETES_VERSION})\n")
+        return 0
+    if command != "serve":
+        sys.stderr.write(f"pilothouse: there is no command {command!r}. See `pilothouse --help`.\n")
+        return 2
+    return _serve(rest)
+
+
+def _serve(arguments: Sequence[str]) -> int:
+    from pilothouse.app.settings import BadSetting, read_settings
+
+    try:
+        settings = read_settings(arguments, os.environ)
+    except BadSetting as error:
+        sys.stderr.write(f"pilothouse serve: {error}\n")
+        return 2
+    from pilothouse.app.serve import serve
+    from pilothouse.app.wiring import build
+
+    return serve(settings, build)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""What the server needs on disk before it can serve: CA, serving certificate, the administrator's certificate and
+kubeconfig, the key that signs ServiceAccount tokens.
+
+All of it is kept between runs, in `pki/` of the data folder. `pki/made.json` says for which names and until when the
+certificates hold, so that a start with good files neither parses certificates nor imports the slow crypto library.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any
+
+from pilothouse.app.settings import Settings
+
+RENEW_SECONDS = 30 * 86400.0  # certificates with less time left than this are made anew at start
+_FORMAT = 1  # of made.json
+_NAMES = (
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+_EVERY_INTERFACE = ("", "0.0.0.0", "::")
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Where everything is. `ca` is our own; `client_cas` are all whose client certificates are believed."""
+
+    ca: Path
+    serving_certificate: Path
+    serving_key: Path
+    client_cas: tuple[Path, ...]
+    service_account_key: Path
+    kubeconfig: Path
+
+
+def prepare(settings: Settings, port: int, now: float) -> Material:
+    """Make what is missing, has expired or does not fit any more. `now`: seconds since 1970. Raises OSError."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    pki = settings.data / "pki"
+    pki.mkdir(mode=0o700, exist_ok=True)
+    names = serving_names(settings)
+    made = _read_record(pki)
+    if not _still_good(pki, made, names, now):
+        from pilothouse.app import certificates  # slow to import, and seldom needed
+
+        ends = certificates.make(pki, names, now)
+        write_file(pki / "made.json", json.dumps({"format": _FORMAT, "names": names, "ends": ends}).encode())
+    own = settings.tls_cert_file is None or settings.tls_private_key_file is None
+    material = Material(
+        ca=pki / "ca.crt",
+        serving_certificate=settings.tls_cert_file if not own and settings.tls_cert_file else pki / "serving.crt",
+        serving_key=settings.tls_private_key_file if not own and settings.tls_private_key_file else pki / "serving.key",
+        client_cas=(pki / "ca.crt", *((settings.client_ca_file,) if settings.client_ca_file else ())),
+        service_account_key=pki / "sa.key",
+        kubeconfig=settings.kubeconfig_path,
+    )
+    trusted = material.ca if own else material.serving_certificate
+    _write_kubeconfig(material.kubeconfig, server_url(settings.host, port), trusted, pki)
+    return material
+
+
+def serving_names(settings: Settings) -> list[str]:
+    """The names and addresses that the serving certificate is good for."""
+    names = list(_NAMES)
+    if settings.host not in _EVERY_INTERFACE:
+        names.append(settings.host)
+    names.extend(str(ip_network(one)[1]) for one in settings.service_cluster_ip_range.split(","))
+    return list(dict.fromkeys(names))
+
+
+def server_url(host: str, port: int) -> str:
+    """What a client on this machine writes to reach the server."""
+    if host in _EVERY_INTERFACE:
+        host = "127.0.0.1"
+    try:
+        is_v6 = ip_address(host).version == 6
+    except ValueError:
+        is_v6 = False
+    return f"https://[{host}]:{port}" if is_v6 else f"https://{host}:{port}"
+
+
+def write_file(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file whole or not at all; it is never readable by more than `mode` says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
+    unfinished.unlink(missing_ok=True)
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    os.replace(unfinished, path)
+
+
+def _read_record(pki: Path) -> dict[str, Any]:
+    try:
+        record = json.loads((pki / "made.json").read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _still_good(pki: Path, made: dict[str, Any], names: Sequence[str], now: float) -> bool:
+    if made.get("format") != _FORMAT or not set(names) <= set(made.get("names", ())):
+        return False
+    if float(made.get("ends", 0)) - now < RENEW_SECONDS:
+        return False
+    files = ("ca.crt", "ca.key", "serving.crt", "serving.key", "admin.crt", "admin.key", "sa.key")
+    return all((pki / name).is_file() for name in files)
+
+
+def _write_kubeconfig(path: Path, url: str, trusted: Path, pki: Path) -> None:
+    def embedded(file: Path) -> str:
+        return base64.b64encode(file.read_bytes()).decode()
+
+    content = f"""\
+apiVersion: v1
+kind: Config
+current-context: pilothouse
+clusters:
+- name: pilothouse
+  cluster:
+    server: {url}
+    certificate-authority-data: {embedded(trusted)}
+contexts:
+- name: pilothouse
+  context:
+    cluster: pilothouse
+    user: kubernetes-admin
+users:
+- name: kubernetes-admin
+  user:
+    client-certificate-data: {embedded(pki / "admin.crt")}
+    client-key-data: {embedded(pki / "admin.key")}
+""".encode()
+    if not path.is_file() or path.read_bytes() != content:
+        write_file(path, content)

@@ -1,0 +1,70 @@
+"""Runs one server in this process until a signal ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+
+import uvloop
+
+from pilothouse.app.logs import log_to_stderr
+from pilothouse.app.server import Factory, Server, tune_garbage_collector
+from pilothouse.app.settings import Settings
+
+log = logging.getLogger("pilothouse.app")
+
+
+def serve(settings: Settings, build: Factory) -> int:
+    """Serve until SIGTERM or SIGINT; a second signal cuts everything off. Returns the exit code."""
+    log_to_stderr(settings.log_level)
+    return uvloop.run(_serve(settings, build))
+
+
+async def _serve(settings: Settings, build: Factory) -> int:
+    signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, signals.put_nowait, number)
+    server = Server(settings, build)
+    try:
+        await server.start()
+    except OSError as error:
+        sys.stderr.write(f"pilothouse serve: {_explained(settings, error)}\n")
+        return 1
+    tune_garbage_collector()
+    sys.stdout.write(banner(server))
+    sys.stdout.flush()
+    first = await signals.get()
+    log.info("%s: stopping; once more to stop at once", first.name)
+    stopping = asyncio.create_task(server.stop(), name="stop")
+    second = asyncio.create_task(signals.get(), name="second signal")
+    await asyncio.wait((stopping, second), return_when=asyncio.FIRST_COMPLETED)
+    if stopping.done():
+        second.cancel()
+        await stopping
+        return 0
+    stopping.cancel()
+    await asyncio.gather(stopping, return_exceptions=True)
+    await server.abort()
+    return 1
+
+
+def banner(server: Server) -> str:
+    """What a user needs to know, and no more."""
+    settings = server.settings
+    kept = "in memory (gone at the end)" if settings.storage == "memory" else str(settings.data.resolve())
+    return (
+        f"pilothouse serves the Kubernetes API on {server.url}\n"
+        f"  use it:  kubectl --kubeconfig {server.material.kubeconfig.resolve()} get namespaces\n"
+        f"  data:    {kept}\n"
+    )
+
+
+def _explained(settings: Settings, error: OSError) -> str:
+    if isinstance(error, PermissionError) and not error.filename:
+        return f"port {settings.port} is not allowed to this user; choose one with --port"
+    if "in use" in str(error):
+        return f"{settings.host}:{settings.port} is in use already; stop the other server or choose another --port"
+    return str(error)

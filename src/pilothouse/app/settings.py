@@ -1,0 +1,166 @@
+"""Every setting of the server, once: its name, its type, its default, how it is read and what `--help` says of it.
+
+A new flag is one more field of `Settings`. Each may also be given in the environment: `--log-level` is
+PILOTHOUSE_LOG_LEVEL. A flag that is not here is refused by name.
+"""
+
+# ruff: noqa: RUF009 (flag() gives a dataclass field)
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from pilothouse.app import values
+
+PREFIX = "PILOTHOUSE_"
+_GROUPS = ("Serving", "Data", "Identity", "Requests", "Behaviour", "Log")
+
+
+class BadSetting(Exception):
+    """A setting that cannot be used; the text names it and says what to do."""
+
+
+def flag(default: Any, group: str, parse: Callable[[str], Any], help: str, shown: str | None = None) -> Any:
+    """A field of Settings. `shown`: the default as help shows it, where that is not the value."""
+    return field(default=default, metadata={"group": group, "parse": parse, "help": help, "shown": shown})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the server is told when it starts. Durations are in seconds, sizes in bytes."""
+
+    host: str = flag("127.0.0.1", "Serving", values.text, "address to listen on; 0.0.0.0 or :: for every interface")
+    port: int = flag(6443, "Serving", values.integer(0, 65535), "port to listen on; 0 takes any free one")
+    tls_cert_file: Path | None = flag(
+        None, "Serving", values.existing_file, "PEM certificate chain to serve with", "one is made"
+    )
+    tls_private_key_file: Path | None = flag(
+        None, "Serving", values.existing_file, "PEM key of --tls-cert-file", "one is made"
+    )
+    cors_allowed_origins: tuple[str, ...] = flag(
+        (),
+        "Serving",
+        values.origins,
+        "regular expressions of origins that browsers may come from, comma separated",
+        "none",
+    )
+    shutdown_delay_duration: float = flag(
+        0.0, "Serving", values.duration, "how long to go on serving, not ready, after the signal to stop", "0s"
+    )
+    data: Path = flag(Path(".pilothouse"), "Data", values.path, "folder for keys, kubeconfig and objects")
+    storage: str = flag(
+        "sqlite", "Data", values.choice("sqlite", "memory"), "where objects live: sqlite, or memory (gone at the end)"
+    )
+    kubeconfig: Path | None = flag(
+        None, "Data", values.path, "where to write the kubeconfig of the administrator", "DATA/kubeconfig"
+    )
+    token_auth_file: Path | None = flag(
+        None, "Identity", values.existing_file, 'CSV of static tokens: token,user,uid,"group1,group2"', "none"
+    )
+    client_ca_file: Path | None = flag(
+        None,
+        "Identity",
+        values.existing_file,
+        "PEM of CAs whose client certificates are believed, beside our own",
+        "none",
+    )
+    request_timeout: float = flag(60.0, "Requests", values.duration, "time for a request that is not a watch", "1m0s")
+    max_request_bytes: int = flag(3145728, "Requests", values.integer(1), "largest body of a request")
+    max_requests_inflight: int = flag(
+        400, "Requests", values.integer(0), "reading requests served at a time; 0 for no limit"
+    )
+    max_mutating_requests_inflight: int = flag(
+        200, "Requests", values.integer(0), "writing requests served at a time; 0 for no limit"
+    )
+    service_cluster_ip_range: str = flag(
+        "10.0.0.0/24", "Behaviour", values.network, "addresses of Services; a second family after a comma"
+    )
+    controllers: tuple[str, ...] = flag(
+        ("*",), "Behaviour", values.words, "controllers to run: * for all, none, or names with commas between", "*"
+    )
+    allow_privileged: bool = flag(True, "Behaviour", values.boolean, "let Pods ask for privileged containers", "true")
+    log_level: str = flag(
+        "info", "Log", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"
+    )
+
+    @property
+    def kubeconfig_path(self) -> Path:
+        return self.kubeconfig or self.data / "kubeconfig"
+
+
+def flag_name(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def variable_name(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def read_settings(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
+    """Settings from flags, then the environment, then defaults. Raises BadSetting; exits on --help."""
+    given = vars(_parser().parse_args(list(arguments)))
+    chosen: dict[str, Any] = {}
+    for row in fields(Settings):
+        source, raw = flag_name(row.name), given[row.name]
+        if raw is None:
+            source, raw = variable_name(row.name), environment.get(variable_name(row.name))
+        if raw is None:
+            continue
+        try:
+            chosen[row.name] = row.metadata["parse"](raw)
+        except ValueError as error:
+            raise BadSetting(f"{source}: {error}") from None
+    settings = Settings(**chosen)
+    if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):
+        raise BadSetting("--tls-cert-file and --tls-private-key-file: give both or neither")
+    return settings
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        raise BadSetting(f"{message}\nSee `{self.prog} --help` for the flags there are.")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="pilothouse serve",
+        usage="pilothouse serve [flags]",
+        description="Run the Kubernetes API server. Without flags it keeps everything in ./.pilothouse and listens on "
+        "127.0.0.1:6443.",
+        epilog="Every flag may also be set in the environment: --log-level is PILOTHOUSE_LOG_LEVEL.",
+        allow_abbrev=False,
+        add_help=False,
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=34, width=110),
+    )
+    groups = {name: parser.add_argument_group(name) for name in _GROUPS}
+    for row in fields(Settings):
+        groups[row.metadata["group"]].add_argument(flag_name(row.name), dest=row.name, **_options(row))
+    parser.add_argument_group("Help").add_argument("-h", "--help", action="help", help="show this and stop")
+    return parser
+
+
+def _options(row: Field[Any]) -> dict[str, Any]:
+    shown = row.metadata["shown"]
+    text = f"{row.metadata['help']} (default: {row.default if shown is None else shown})".replace("%", "%%")
+    options: dict[str, Any] = {"help": text, "metavar": _metavar(row), "default": None}
+    if row.metadata["parse"] is values.boolean:
+        options |= {"nargs": "?", "const": "true"}
+    return options
+
+
+def _metavar(row: Field[Any]) -> str:
+    parse = row.metadata["parse"]
+    names = {
+        values.boolean: "BOOL",
+        values.duration: "TIME",
+        values.existing_file: "FILE",
+        values.path: "PATH",
+        values.network: "CIDR",
+        values.origins: "LIST",
+        values.words: "LIST",
+    }
+    return names.get(parse, "N" if isinstance(row.default, int) else "TEXT")
