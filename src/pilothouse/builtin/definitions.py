@@ -1,0 +1,116 @@
+"""Schemas of the built-in kinds in OpenAPI v3 form, from the package kubernetes-validate and our tables of what it
+lacks.
+
+The package holds the official definitions with additions of its own for validation: `null` beside each type, enums of
+apiVersion and kind, other words for quantities. They are taken back here. It lacks defaults and the values of enums
+(data/schema-extras.json) and what these values mean (data/openapi-texts.json).
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.openapi.model import Schema
+from pilothouse.openapi.schemas import V3_PREFIX
+
+PACKAGE_VERSION: Final = "v1.37.0-local"
+_QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+_INT_OR_STRING: Final = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+_PACKAGE_PREFIX: Final = "#/$defs/"
+_ENUM_HEAD: Final = "\n\nPossible enum values:"
+# Not in the tables of extras: the enum of a map's values.
+_MAP_ENUMS: Final = {
+    ("io.k8s.api.core.v1.PersistentVolumeClaimStatus", "allocatedResourceStatuses"): [
+        "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
+        "NodeResizePending",
+    ],
+}  # fmt: skip
+
+
+def _data(name: str) -> Any:
+    return orjson.loads((importlib.resources.files("pilothouse.builtin") / "data" / name).read_bytes())
+
+
+class BuiltinDefinitions:
+    """All definitions of 1.37, parsed when made (about 15 ms, 15 MB): make one for a document and let it go."""
+
+    def __init__(self) -> None:
+        folder = importlib.resources.files("kubernetes_validate") / "kubernetes-json-schema" / PACKAGE_VERSION
+        self._raw: dict[str, Schema] = orjson.loads((folder / "_definitions.json").read_bytes())["$defs"]
+        self._extras: dict[str, dict[str, Any]] = _data("schema-extras.json")
+        texts = _data("openapi-texts.json")
+        self._enums: list[list[str]] = texts["enums"]
+        self._told: dict[str, int] = texts["properties"]
+        self._words: dict[str, str] = texts["words"]
+
+    def schema(self, name: str) -> Schema:
+        """One definition, made anew. Raises KeyError."""
+        if name == _QUANTITY:
+            return {"description": self._words[name], "oneOf": [{"type": "string"}, {"type": "number"}]}
+        if name == _INT_OR_STRING:
+            one_of = [{"type": "integer"}, {"type": "string"}]
+            return {"description": self._words[name], "format": "int-or-string", "oneOf": one_of}
+        raw = self._raw[name]
+        schema = _convert(raw)
+        extras = self._extras.get(name, {})
+        for prop, found in raw.get("properties", {}).items():
+            schema["properties"][prop] = self._property(name, prop, found, extras.get(prop, {}))
+        return schema
+
+    def _property(self, name: str, prop: str, raw: Schema, extras: dict[str, Any]) -> Schema:
+        schema = _convert(raw, extras)
+        values = extras.get("enum")
+        told = self._told.get(f"{name}.{prop}")
+        if values and told is not None:
+            schema["description"] += _enum_text(values, self._enums[told])
+        if "items.enum" in extras:
+            schema["items"]["enum"] = extras["items.enum"]
+        if (name, prop) in _MAP_ENUMS:
+            schema["additionalProperties"]["enum"] = _MAP_ENUMS[name, prop]
+        return schema
+
+
+def _enum_text(values: list[str], docs: list[str]) -> str:
+    """What stands behind a field's own text. A leading newline among the docs: that text ends in a list."""
+    head = _ENUM_HEAD
+    if docs[0] == "\n":
+        head, docs = "\n" + head, docs[1:]
+    lines = (f'\n - `"{value}"` {doc}' if doc else f'\n - `"{value}"`' for value, doc in zip(values, docs, strict=True))
+    return head + "".join(lines)
+
+
+def _convert(raw: Schema, extras: dict[str, Any] | None = None) -> Schema:
+    """One level of a definition in the original's order of members; `properties` are left to be filled."""
+    schema: Schema = {}
+    if "description" in raw:
+        schema["description"] = raw["description"]
+    if "type" in raw:
+        kinds = raw["type"]
+        schema["type"] = kinds if isinstance(kinds, str) else next(kind for kind in kinds if kind != "null")
+    if "format" in raw:
+        schema["format"] = raw["format"]
+    if extras:
+        for key in ("default", "enum"):
+            if key in extras:
+                schema[key] = extras[key]
+    if "$ref" in raw:
+        ref = {"$ref": V3_PREFIX + raw["$ref"][len(_PACKAGE_PREFIX) :]}
+        # Beside other members a reference must stand in a list of its own.
+        if schema or any(key.startswith("x-") for key in raw):
+            schema["allOf"] = [ref]
+        else:
+            schema = ref
+    if "required" in raw:
+        schema["required"] = raw["required"]
+    if "properties" in raw:
+        schema["properties"] = {}
+    for key in ("items", "additionalProperties"):
+        if key in raw:
+            schema[key] = _convert(raw[key])
+    for key in sorted(raw):
+        if key.startswith("x-"):
+            schema[key] = raw[key]
+    return schema
