@@ -25,8 +25,6 @@ _ESCAPES: Final = (
     (b"<", b"\\u003c"),
     (b">", b"\\u003e"),
     (b"&", b"\\u0026"),
-    (b"\xe2\x80\xa8", b"\\u2028"),
-    (b"\xe2\x80\xa9", b"\\u2029"),
 )
 _META_TYPE: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -49,19 +47,38 @@ def loads(data: bytes) -> Any:
         return jsonexact.loads(data)
 
 
-def surely_unique(data: bytes, members: int) -> bool:
-    """True when a document whose parsed value has so many `members` (in all its objects) surely repeats none.
+def surely_unique(data: bytes, value: Any) -> bool:
+    """True when the document, whose parsed value is given, surely repeats no member. False only means: look closer.
 
-    Every member has a quote and a colon; escaped ones are inside of texts. False only means: look closer.
+    Compact documents are what is written again. In others every member has a quote and a colon, and escaped ones are
+    inside of texts.
     """
-    return (
-        data.count(b'":') - data.count(b'\\":') == members
-        and b" :" not in data
-        and b'\\\\":' not in data
-        and b"\n:" not in data
-        and b"\t:" not in data
-        and b"\r:" not in data
-    )
+    try:
+        if data.startswith(orjson.dumps(value)):
+            return True
+    except (orjson.JSONEncodeError, TypeError):
+        return False
+    if b" :" in data or b"\n:" in data or b"\t:" in data or b"\r:" in data:
+        return False
+    colons = data.count(b'":')
+    if b"\\" in data:
+        if b'\\\\":' in data:
+            return False
+        colons -= data.count(b'\\":')
+    return colons == _members(value)
+
+
+def _members(value: Any) -> int:
+    """How many members all objects in a value have."""
+    count = 0
+    todo = [value]
+    for item in todo:
+        if item.__class__ is dict:
+            count += len(item)
+            todo.extend(inner for inner in item.values() if inner.__class__ is dict or inner.__class__ is list)
+        elif item.__class__ is list:
+            todo.extend(inner for inner in item if inner.__class__ is dict or inner.__class__ is list)
+    return count
 
 
 def duplicates(data: bytes) -> list[str]:
@@ -122,6 +139,8 @@ def escape(data: bytes) -> bytes:
     for sign, escaped in _ESCAPES:
         if sign in data:
             data = data.replace(sign, escaped)
+    if b"\xe2" in data:
+        data = data.replace(b"\xe2\x80\xa8", b"\\u2028").replace(b"\xe2\x80\xa9", b"\\u2029")
     return data
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pilothouse.machinery.decode.explain import explain
-from pilothouse.machinery.decode.findings import DecodeError, Findings, Mismatch
-from pilothouse.machinery.decode.generate import struct_decoder
+from pilothouse.machinery.decode.findings import DecodeError, Findings
+from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
 from pilothouse.machinery.jsoncodec import exact, loads, surely_unique
 from pilothouse.machinery.schema import Schema
 
@@ -33,7 +33,7 @@ def _decoder(schema: Schema) -> Decoder:
     def decode_value(value: Any, findings: Findings) -> dict[str, Any]:
         try:
             made = decode(value, findings)
-        except Mismatch:
+        except REFUSALS:
             explain(schema, value, findings)
             raise DecodeError(f"cannot decode {schema.name}") from None
         except RecursionError:
@@ -59,13 +59,13 @@ def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | 
     strict = findings if findings is not None else Findings()
     try:
         made = struct_decoder(schema)(value, strict)
-    except Mismatch:
+    except REFUSALS:
         return _again(schema, data, strict)
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if strict.inexact:
         return _again(schema, data, strict)
-    if findings is not None and (strict.unknown or not surely_unique(data, strict.keys)):
+    if findings is not None and (strict.unknown or not surely_unique(data, value)):
         return _again(schema, data, strict)
     return made
 
@@ -76,7 +76,7 @@ def _again(schema: Schema, data: bytes, findings: Findings) -> dict[str, Any]:
     findings.reset()
     try:
         made = struct_decoder(schema)(value, findings)
-    except Mismatch:
+    except REFUSALS:
         explain(schema, value, findings, repeated)
         raise DecodeError(f"cannot decode {schema.name}") from None
     except RecursionError:

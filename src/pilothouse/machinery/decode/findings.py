@@ -14,25 +14,21 @@ class Mismatch(Exception):
 class Findings:
     """Notes of one decoding.
 
-    `strict`: texts of unknown (and, from raw JSON, duplicate) fields in the order of the document, each once, at
-    most 100.
-    `keys`: members seen in all objects; `unknown`: some member has no field; `inexact`: a number's literal text is
-    needed.
+    `strict`: texts of unknown (and, from raw JSON, duplicate) fields in the order of the document, each once, at most
+    100. `unknown`: some member has no field. `inexact`: a number's literal text is needed.
     """
 
     LIMIT = 100
 
-    __slots__ = ("inexact", "keys", "strict", "unknown")
+    __slots__ = ("inexact", "strict", "unknown")
 
     def __init__(self) -> None:
         self.strict: list[str] = []
-        self.keys = 0
         self.unknown = False
         self.inexact = False
 
     def reset(self) -> None:
         """Ready for decoding the same document again, from its exact form."""
-        self.keys = 0
         self.unknown = False
         self.inexact = False
 

@@ -13,14 +13,17 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.decode import scalars
 from pilothouse.machinery.decode.findings import Findings, Mismatch
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
+from pilothouse.machinery.quantity import QuantityError, shown
 from pilothouse.machinery.schema import Field, Schema
 
 StructDecoder = Callable[[Any, Findings], dict[str, Any]]
+ListDecoder = Callable[[Any, Findings], list[dict[str, Any]]]
 
-_COMPILED: Final = "decode"  # key in Schema.compiled
+_ONE: Final = "decode"  # keys in Schema.compiled: of one struct,
+_MANY: Final = "decode.items"  # and of a list of them, in one loop
 
-# How a value that is not null is read: a condition that holds for good values kept as they are, or an expression
-# that raises.
+# How a value that is not null is read: a condition that holds for good values kept as they are, or an expression that
+# raises.
 _CHECKS: Final = {
     s.STRING: "{x}.__class__ is str",
     s.BOOL: "{x}.__class__ is bool",
@@ -34,14 +37,14 @@ _READS: Final = {
     s.INT64: "int64({x})",
     s.FLOAT64: "float64({x})",
     s.BYTES: "octets({x})",
-    s.QUANTITY: "quantity({x}, f)",
+    s.QUANTITY: "(shown({x}) if {x}.__class__ is str else quantity({x}, f))",
     s.INT_OR_STRING: "int_or_string({x})",
     s.TIME: "time({x})",
     s.MICRO_TIME: "micro_time({x})",
     s.DURATION: "duration({x})",
-    s.FIELDS_V1: "raw({x}, f)",
-    s.RAW: "raw({x}, f)",
-    s.JSON: "any_json({x}, f)",
+    s.FIELDS_V1: "{x}",
+    s.RAW: "{x}",
+    s.JSON: "any_json({x})",
 }
 # What stands for null or absence where something must stand.
 _ZEROS: Final = {
@@ -54,16 +57,25 @@ _HELPERS: Final = {
     name: getattr(scalars, name)
     for name in (
         "a_list", "a_map", "any_json", "boolean", "duration", "float64", "int32", "int64", "int_or_string",
-        "micro_time", "octets", "quantity", "raw", "string_map", "strings", "text", "time",
+        "micro_time", "octets", "quantity", "string_map", "strings", "text", "time",
     )
 }  # fmt: skip
+REFUSALS: Final = (Mismatch, QuantityError)  # what generated code raises
 
 
 def struct_decoder(schema: Schema) -> StructDecoder:
-    """The decoder of a STRUCT, compiled at first use and kept in the schema."""
-    made = schema.compiled.get(_COMPILED)
+    """The decoder of a STRUCT, compiled at first use and kept in the schema. It raises one of REFUSALS."""
+    made: StructDecoder | None = schema.compiled.get(_ONE)
     if made is None:
-        made = schema.compiled[_COMPILED] = _Struct(schema).compile()
+        made = schema.compiled[_ONE] = _Writer(schema).one()
+    return made
+
+
+def list_decoder(schema: Schema) -> ListDecoder:
+    """The decoder of a list of a STRUCT."""
+    made: ListDecoder | None = schema.compiled.get(_MANY)
+    if made is None:
+        made = schema.compiled[_MANY] = _Writer(schema).many()
     return made
 
 
@@ -85,89 +97,116 @@ def _zero_members(schema: Schema) -> list[str]:
     return members
 
 
-class _Struct:
-    """Writes the source of one struct's decoder."""
+class _Writer:
+    """Writes the source of one struct's decoder.
+
+    Names in it: v the parsed object, f the Findings, o the object that is made, n known members seen, x a value.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.lines: list[str] = []
-        self.names: dict[str, Any] = {
-            **_HELPERS, "Mismatch": Mismatch, "known": frozenset(schema.properties).issuperset,
-        }  # fmt: skip
+        self.pad = ""
+        self.names: dict[str, Any] = {**_HELPERS, "Mismatch": Mismatch, "shown": shown}
 
-    def compile(self) -> StructDecoder:
-        self._write()
-        exec(compile("\n".join(self.lines), f"<decoder of {self.schema.name}>", "exec"), self.names)
-        made: StructDecoder = self.names["decode"]
+    def one(self) -> StructDecoder:
+        self._add("def decode(v, f):")
+        self.pad = "    "
+        self._add("if v.__class__ is not dict:")
+        self._add(f"    if v is None: return {zero_text(self.schema)}")
+        self._add("    raise Mismatch")
+        self._body()
+        self._add("return o")
+        made: StructDecoder = self._compiled()
         return made
 
-    def _write(self) -> None:
-        add = self.lines.append
-        add("def decode(v, f):")
-        add("    if v.__class__ is not dict:")
-        add(f"        if v is None: return {zero_text(self.schema)}")
-        add("        raise Mismatch")
-        add("    f.keys += len(v)")
-        add("    if not known(v): f.unknown = True")
-        add("    o = {}")
+    def many(self) -> ListDecoder:
+        self._add("def decode(vs, f):")
+        self.pad = "    "
+        self._add("if vs.__class__ is not list: raise Mismatch")
+        self._add("made = []")
+        self._add("for v in vs:")
+        self.pad = "        "
+        self._add("if v.__class__ is not dict:")
+        self._add("    if v is not None: raise Mismatch")
+        self._add(f"    made.append({zero_text(self.schema)})")
+        self._add("    continue")
+        self._body()
+        self._add("made.append(o)")
+        self.pad = "    "
+        self._add("return made")
+        made: ListDecoder = self._compiled()
+        return made
+
+    def _compiled(self) -> Any:
+        exec(compile("\n".join(self.lines), f"<decoder of {self.schema.name}>", "exec"), self.names)
+        return self.names["decode"]
+
+    def _add(self, line: str) -> None:
+        self.lines.append(self.pad + line)
+
+    def _body(self) -> None:
+        self._add("o = {}")
+        self._add("n = 0")
         for name, field in self.schema.properties.items():
             self._field(repr(name), field)
-        add("    return o")
+        self._add("if n != len(v): f.unknown = True")
 
     def _field(self, name: str, field: Field) -> None:
-        add = self.lines.append
+        add = self._add
         kind = field.schema.kind
         zero = "None" if field.pointer else zero_text(field.schema)
-        dropped = field.omitempty if field.pointer else field.omitzero or (field.omitempty and kind in _EMPTY_OMITTED)
-        add(f"    if {name} in v:")
-        add(f"        x = v[{name}]")
+        droppable = field.omitzero or (field.omitempty and kind in _EMPTY_OMITTED)
+        dropped = field.omitempty if field.pointer else droppable
+        add(f"if {name} in v:")
+        add("    n += 1")
+        add(f"    x = v[{name}]")
         check = _CHECKS.get(kind)
         if check is not None:
             self._plain(name, field, check.format(x="x"), dropped, zero)
             return
-        add("        if x is not None:")
+        add("    if x is not None:")
         read = self._read(field.schema, "x", 0)
         if field.pointer or not (dropped or kind in _EMPTY_OMITTED):
-            add(f"            o[{name}] = {read}")
+            add(f"        o[{name}] = {read}")
         else:
-            add(f"            x = {read}")
-            # Stored objects cannot tell an empty list from none; the original shows null where it must show something.
-            add(f"            if x: o[{name}] = x" if dropped else f"            o[{name}] = x or None")
+            add(f"        x = {read}")
+            # Stored objects cannot tell an empty list from none; where one must be shown, the original shows null.
+            add(f"        if x: o[{name}] = x" if dropped else f"        o[{name}] = x or None")
         if not dropped:
-            add(f"        else: o[{name}] = {zero}")
             add(f"    else: o[{name}] = {zero}")
+            add(f"else: o[{name}] = {zero}")
 
     def _plain(self, name: str, field: Field, check: str, dropped: bool, zero: str) -> None:
         """A field whose value is kept as it is when `check` holds."""
-        add = self.lines.append
-        add(f"        if {check}:")
-        if dropped and not field.pointer:
-            add(f"            if x: o[{name}] = x")
-        else:
-            add(f"            o[{name}] = x")
+        add = self._add
+        add(f"    if {check}:")
+        add(f"        if x: o[{name}] = x" if dropped and not field.pointer else f"        o[{name}] = x")
         if dropped:
-            add("        elif x is not None: raise Mismatch")
+            add("    elif x is not None: raise Mismatch")
         else:
-            add(f"        elif x is None: o[{name}] = {zero}")
-            add("        else: raise Mismatch")
-            add(f"    else: o[{name}] = {zero}")
+            add(f"    elif x is None: o[{name}] = {zero}")
+            add("    else: raise Mismatch")
+            add(f"else: o[{name}] = {zero}")
 
     def _read(self, schema: Schema, x: str, depth: int) -> str:
         """An expression that reads `x`, which is not None."""
         if schema.kind == s.STRUCT:
-            return f"{self._decoder(schema)}({x}, f)"
+            return f"{self._decoder(schema, struct_decoder, _ONE)}({x}, f)"
         if schema.kind == s.LIST:
             if schema.items.kind == s.STRING:
                 return f"strings({x})"
+            if schema.items.kind == s.STRUCT:
+                return f"{self._decoder(schema.items, list_decoder, _MANY)}({x}, f)"
             y = f"y{depth}"
             return f"[{self._nested(schema.items, y, depth)} for {y} in a_list({x})]"
         if schema.kind == s.MAP:
             if schema.items.kind == s.STRING:
-                return f"string_map({x}, f)"
+                return f"string_map({x})"
             # The original stores an empty text for null bytes.
             y, k, m = f"y{depth}", f"k{depth}", f"m{depth}"
             item = self._nested(schema.items, y, depth, '""' if schema.items.kind == s.BYTES else None)
-            return f"{{{k}: {item} for {m} in (a_map({x}, f),) for {k} in sorted({m}) for {y} in ({m}[{k}],)}}"
+            return f"{{{k}: {item} for {m} in (a_map({x}),) for {k} in sorted({m}) for {y} in ({m}[{k}],)}}"
         if schema.kind == s.JSON and schema.name in JSON_SCHEMA_CHOICES:
             return f"{self._choice(schema)}({x}, f)"
         return _READS[schema.kind].format(x=x)
@@ -179,14 +218,10 @@ class _Struct:
             return read  # sees to null by itself
         return f"({zero or zero_text(schema)} if {y} is None else {read})"
 
-    def _decoder(self, schema: Schema) -> str:
+    def _decoder(self, schema: Schema, make: Callable[[Schema], Any], key: str) -> str:
         """The name of another struct's decoder, which is compiled when it is first called."""
-        for name, known in self.names.items():
-            if isinstance(known, _Later) and known.schema is schema:
-                return name
         name = f"d{len(self.names)}"
-        done = schema.compiled.get(_COMPILED)
-        self.names[name] = done or _Later(schema, self.names, name)
+        self.names[name] = schema.compiled.get(key) or _Later(schema, make, self.names, name)
         return name
 
     def _choice(self, schema: Schema) -> str:
@@ -200,13 +235,14 @@ class _Struct:
 class _Later:
     """Stands for a decoder until it is called, then puts the real one in its place."""
 
-    __slots__ = ("name", "place", "schema")
+    __slots__ = ("make", "name", "place", "schema")
 
-    def __init__(self, schema: Schema, place: dict[str, Any], name: str) -> None:
+    def __init__(self, schema: Schema, make: Callable[[Schema], Any], place: dict[str, Any], name: str) -> None:
         self.schema = schema
+        self.make = make
         self.place = place
         self.name = name
 
-    def __call__(self, value: Any, findings: Findings) -> dict[str, Any]:
-        real = self.place[self.name] = struct_decoder(self.schema)
+    def __call__(self, value: Any, findings: Findings) -> Any:
+        real = self.place[self.name] = self.make(self.schema)
         return real(value, findings)

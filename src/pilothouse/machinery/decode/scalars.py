@@ -148,11 +148,10 @@ def strings(value: Any) -> list[str]:
     return ["" if item is None else item for item in value]
 
 
-def string_map(value: Any, findings: Findings) -> dict[str, str]:
+def string_map(value: Any) -> dict[str, str]:
     """A map of texts, sorted by key, null in it being the empty text."""
     if value.__class__ is not dict:
         raise Mismatch
-    findings.keys += len(value)
     made = {}
     for key in sorted(value):
         item = value[key]
@@ -170,10 +169,9 @@ def a_list(value: Any) -> list[Any]:
     return value
 
 
-def a_map(value: Any, findings: Findings) -> dict[str, Any]:
+def a_map(value: Any) -> dict[str, Any]:
     if value.__class__ is not dict:
         raise Mismatch
-    findings.keys += len(value)
     return value
 
 
@@ -201,30 +199,10 @@ def int64(value: Any) -> int:
     return value
 
 
-def raw(value: Any, findings: Findings) -> Any:
-    """Kept as it came."""
-    findings.keys += members(value)
-    return value
-
-
-def any_json(value: Any, findings: Findings) -> Any:
+def any_json(value: Any) -> Any:
     """Any value, maps sorted by key, numbers as Go writes them."""
-    findings.keys += members(value)
-    return _sorted(value)
-
-
-def members(value: Any) -> int:
-    """How many members all objects in a value have."""
     if value.__class__ is dict:
-        return len(value) + sum(members(item) for item in value.values() if item.__class__ in (dict, list))
+        return {key: any_json(value[key]) for key in sorted(value)}
     if value.__class__ is list:
-        return sum(members(item) for item in value if item.__class__ in (dict, list))
-    return 0
-
-
-def _sorted(value: Any) -> Any:
-    if value.__class__ is dict:
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if value.__class__ is list:
-        return [_sorted(item) for item in value]
-    return plain_floats(value) if isinstance(value, float) else value
+        return [any_json(item) for item in value]
+    return plain_floats(value)

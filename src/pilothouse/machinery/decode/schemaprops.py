@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.machinery.decode.findings import Findings, Mismatch
-from pilothouse.machinery.decode.scalars import members, strings
+from pilothouse.machinery.decode.scalars import strings
 
 _Decode = Callable[[Any, Findings], dict[str, Any]]
 
@@ -19,7 +19,6 @@ _Decode = Callable[[Any, Findings], dict[str, Any]]
 def _schema(value: Any, findings: Findings, decode: _Decode) -> dict[str, Any]:
     own = Findings()
     made = decode(value, own)
-    findings.keys += members(value)
     findings.inexact = findings.inexact or own.inexact
     return made
 
