@@ -12,7 +12,7 @@ import re
 from typing import Any, Final
 
 from pilothouse.machinery.errors import APIError, bad_request
-from pilothouse.machinery.patch import rejected
+from pilothouse.machinery.patch.errors import rejected
 
 MAX_OPERATIONS: Final = 10_000
 MAX_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON that all copies of one patch may make together

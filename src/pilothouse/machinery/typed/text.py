@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from pilothouse.machinery.goquote import quote
+
 
 def plain(value: Any) -> str:
     """A JSON value as Go's %v: `map[a:1 b:[x y]]`, keys sorted, `<nil>`."""
@@ -27,9 +29,9 @@ def syntax(value: Any) -> str:
     if value is None:
         return "interface {}(nil)"
     if isinstance(value, str):
-        return quoted(value)
+        return quote(value)
     if isinstance(value, dict):
-        inner = ", ".join(f"{quoted(key)}:{syntax(value[key])}" for key in sorted(value))
+        inner = ", ".join(f"{quote(key)}:{syntax(value[key])}" for key in sorted(value))
         return f"map[string]interface {{}}{{{inner}}}"
     if isinstance(value, list):
         return f"[]interface {{}}{{{', '.join(syntax(item) for item in value)}}}"
@@ -65,15 +67,10 @@ def number(value: float | int) -> str:
     return f"{mantissa}e{sign}{digits.zfill(2)}"
 
 
-def quoted(text: str) -> str:
-    """Text in double quotes as Go's %q, where it differs from JSON only in rare control characters."""
-    return json.dumps(text, ensure_ascii=False)
-
-
 def value_text(value: Any) -> str:
     """A value inside a path: text in quotes, maps as `key=value` joined by `;`."""
     if isinstance(value, str):
-        return quoted(value)
+        return quote(value)
     if value is None:
         return "null"
     if isinstance(value, list):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.typed.fieldset import Node, members
-from pilothouse.machinery.typed.text import path_text, quoted
+from pilothouse.machinery.typed.text import path_text
 from pilothouse.registry.managed.entries import UPDATE, Entry
 
 Conflicts = list[tuple[Entry, Node]]  # the entry, and which of its fields would change
@@ -25,9 +26,9 @@ class ConflictError(APIError):
 
 
 def _who(entry: Entry) -> str:
-    text = quoted(entry.manager)
+    text = quote(entry.manager)
     if entry.subresource:
-        text += f" with subresource {quoted(entry.subresource)}"
+        text += f" with subresource {quote(entry.subresource)}"
     return f"{text} using {entry.api_version}" if entry.operation == UPDATE else text
 
 

@@ -1,0 +1,85 @@
+"""A patch as it comes in a request: read once, carried out as often as conflicts of the store demand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from pilothouse.machinery import jsoncodec
+from pilothouse.machinery.errors import APIError, bad_request
+from pilothouse.machinery.jsonexact import JSONError
+from pilothouse.machinery.patch import jsonpatch, mergepatch, strategic
+from pilothouse.machinery.patch.errors import undecodable
+from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed.text import plain
+
+JSON_PATCH: Final = "application/json-patch+json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+
+_CHECKS: Final = {JSON_PATCH: jsonpatch.check, MERGE_PATCH: mergepatch.check, STRATEGIC_PATCH: strategic.check}
+
+
+class Patch:
+    """`patch(obj)` gives the patched document and what strict decoding says about the patch itself."""
+
+    __slots__ = ("_schema", "_value", "findings", "media_type")
+
+    def __init__(self, media_type: str, value: Any, schema: Schema, findings: list[str]) -> None:
+        self.media_type = media_type
+        self.findings = findings
+        self._value = value
+        self._schema = schema
+
+    def __call__(self, obj: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """A new dict, whose parts may be those of `obj` and of the patch. Raises APIError."""
+        if self.media_type == JSON_PATCH:
+            patched = jsonpatch.apply(self._value, obj)
+        elif self.media_type == MERGE_PATCH:
+            patched = mergepatch.apply(self._value, obj)
+        else:
+            patched = strategic.apply(self._value, obj, self._schema)
+        return dict(patched) if patched is obj else patched, self.findings
+
+    def refused(self, patched: Any, why: str) -> APIError:
+        """422: the patched document is none of its type, for the reason `why` (a decoder's text)."""
+        if self.media_type == STRATEGIC_PATCH:
+            return undecodable(plain(self._value), why)
+        text = json.dumps(patched, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        return undecodable(jsoncodec.escape(text.encode("utf-8", "replace")).decode(), why)
+
+
+def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = True) -> Patch:
+    """The patch in a request's body. `strict`: look for repeated and unknown fields of the patch too.
+
+    Raises APIError: 400 for what is no patch of its type, 413 for too many operations; KeyError for an unknown media
+    type.
+    """
+    check = _CHECKS[media_type]
+    try:
+        value = jsoncodec.loads(data)
+    except JSONError:
+        raise bad_request("invalid JSON patch") from None
+    checked = check(value)
+    return Patch(media_type, checked, schema, _findings(media_type, data, checked) if strict else [])
+
+
+def _findings(media_type: str, data: bytes, checked: Any) -> list[str]:
+    if media_type != JSON_PATCH:
+        return [] if jsoncodec.surely_unique(data, _members(checked)) else jsoncodec.duplicates(data)
+    found = [] if jsoncodec.surely_unique(data, _members(checked)) else jsoncodec.duplicates(data)
+    return [f"json patch {text}" for text in found] + jsonpatch.unknown_fields(checked)
+
+
+def _members(value: Any) -> int:
+    """How many members all objects of a value have."""
+    count = 0
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        if type(value) is dict:
+            count += len(value)
+            stack.extend(value.values())
+        elif type(value) is list:
+            stack.extend(value)
+    return count

@@ -1,0 +1,92 @@
+"""Why a patched or applied document is no object of its type, in the words of the original's converter.
+
+Strategic merge patch and apply do not decode JSON text but turn maps into objects, which has its own messages. Asked
+only when the decoder has refused the document; the first problem in the order of the type's fields is told.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any, Final
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.schema import Schema
+
+_INTEGERS: Final = frozenset({s.INT32, s.INT64})
+_GO_TYPES: Final = {s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.STRING: "string", s.BOOL: "bool"}
+_BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n")
+
+
+def problem(schema: Schema, value: Any) -> str:
+    """What the converter says about the value; "" where it has nothing to say."""
+    if value is None:
+        return ""
+    kind = schema.kind
+    if kind == s.STRUCT:
+        return _in_struct(schema, value)
+    if kind == s.MAP:
+        if not isinstance(value, dict):
+            return f"cannot restore map from {_kind(value)}"
+        return next(filter(None, (problem(schema.items, inner) for inner in value.values())), "")
+    if kind == s.LIST:
+        if not isinstance(value, list):
+            return f"cannot restore slice from {_kind(value)}"
+        return next(filter(None, (problem(schema.items, item) for item in value)), "")
+    if kind == s.BYTES:
+        return _in_bytes(value)
+    if kind in _GO_TYPES:
+        return _in_scalar(kind, value)
+    return ""
+
+
+def _in_struct(schema: Schema, value: Any) -> str:
+    if not isinstance(value, dict):
+        return f"cannot restore struct from: {_kind(value)}"
+    for name, field in schema.properties.items():
+        if name in value:
+            found = problem(field.schema, value[name])
+            if found:
+                return found
+    return ""
+
+
+def _in_scalar(kind: str, value: Any) -> str:
+    target = _GO_TYPES[kind]
+    if isinstance(value, bool):
+        return "" if kind == s.BOOL else f"unrecognized type: {target}"
+    if isinstance(value, int):
+        if kind == s.BOOL:
+            return "unrecognized type: bool"
+        return f"cannot convert int64 to {target}" if kind == s.STRING else ""
+    if isinstance(value, float):
+        if kind in _INTEGERS:
+            return f"cannot convert float64 to {target}"
+        return "" if kind == s.FLOAT64 else f"unrecognized type: {target}"
+    return "" if isinstance(value, str) and kind == s.STRING else f"unrecognized type: {target}"
+
+
+def _in_bytes(value: Any) -> str:
+    if not isinstance(value, str):
+        return f"cannot restore slice from {_kind(value)}"
+    for position, sign in enumerate(value):
+        if sign not in _BASE64:
+            return f"error decoding from json: illegal base64 data at input byte {position}"
+    try:
+        base64.b64decode(value, validate=False)
+    except (binascii.Error, ValueError):
+        return f"error decoding from json: illegal base64 data at input byte {len(value)}"
+    return ""
+
+
+def _kind(value: Any) -> str:
+    """Go's kind of a decoded JSON value."""
+    if isinstance(value, dict):
+        return "map"
+    if isinstance(value, list):
+        return "slice"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, str):
+        return "string"
+    return "int64" if isinstance(value, int) else "float64"
