@@ -8,17 +8,24 @@ from sortedcontainers import SortedList
 
 from pilothouse.storage.api import Change, EngineEvent, KeyValue, ListRequest, Page, StoredObject, prefix_end
 
+FOLDERS = 64  # lists of folders that are kept; beyond that all of them are made anew
+
 
 class Contents:
-    """`objects` by key. All of them as a list is made once and shared by all readers until something changes."""
+    """`objects` by key. A whole list, once made, is shared by all readers until something in it changes."""
 
-    __slots__ = ("_all", "_folders", "_keys", "_prefix", "objects")
+    __slots__ = ("_keys", "_lists", "_prefix", "objects")
 
-    def __init__(self, prefix: str, items: Sequence[KeyValue]) -> None:
+    def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self.objects = {item.key: StoredObject(item.key, item.value, item.revision) for item in items}
-        self._keys: SortedList[str] = SortedList(self.objects)
-        self._all: list[StoredObject] | None = None
+        self.objects: dict[str, StoredObject] = {}
+        self._keys: SortedList[str] = SortedList()
+        self._lists: dict[str, list[StoredObject]] = {}  # of the prefix and of folders (namespaces) in it
+
+    def add(self, items: Sequence[KeyValue]) -> None:
+        """More objects, while loading."""
+        self.objects.update((item.key, StoredObject(item.key, item.value, item.revision)) for item in items)
+        self._keys.update(item.key for item in items)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -27,7 +34,7 @@ class Contents:
         """Apply an event; the change that it made."""
         key = event.key
         previous = self.objects.get(key)
-        self._all = None
+        self._forget_lists(key)
         if event.value is None:
             current = None
             if previous is not None:
@@ -42,10 +49,10 @@ class Contents:
 
     def page(self, request: ListRequest, revision: int) -> Page:
         """A page of the present state, which is that of `revision`."""
-        if request.prefix == self._prefix and not request.after:
-            items = self._everything()
-        else:
+        if request.after and request.after > request.prefix:
             items = self._slice(request.prefix, request.after)
+        else:
+            items = self._whole(request.prefix)
         return cut_page(items, request, revision)
 
     def past_page(self, request: ListRequest, revision: int, undone: dict[str, StoredObject | None]) -> Page:
@@ -56,11 +63,24 @@ class Contents:
         items.sort(key=_key)
         return cut_page(items, request, revision)
 
-    def _everything(self) -> list[StoredObject]:
-        if self._all is None:
-            objects = self.objects
-            self._all = [objects[key] for key in self._keys]
-        return self._all
+    def _whole(self, prefix: str) -> list[StoredObject]:
+        items = self._lists.get(prefix)
+        if items is None:
+            items = self._slice(prefix, None)
+            if prefix == self._prefix or prefix == self._folder(prefix):
+                if len(self._lists) > FOLDERS:
+                    self._lists.clear()
+                self._lists[prefix] = items
+        return items
+
+    def _forget_lists(self, key: str) -> None:
+        if self._lists:
+            self._lists.pop(self._prefix, None)
+            self._lists.pop(self._folder(key), None)
+
+    def _folder(self, key: str) -> str:
+        """The folder right below the prefix in which `key` lies; "" where it lies in the prefix itself."""
+        return key[: key.find("/", len(self._prefix)) + 1]
 
     def _slice(self, prefix: str, after: str | None) -> list[StoredObject]:
         objects = self.objects

@@ -277,13 +277,14 @@ class CachedStorage:
         """List, then watch from there. None where the watch ended at once."""
         end = prefix_end(self._prefix)
         found = await self._engine.range(self._prefix, end, limit=LOAD_CHUNK)
-        items = list(found.items)
-        while len(items) < found.count:
-            more = await self._engine.range(items[-1].key + "\0", end, limit=LOAD_CHUNK, revision=found.revision)
-            items.extend(more.items)
-            if not more.items:
-                break
-        state = _State(Contents(self._prefix, items), History(found.revision, self._limits, self._now))
+        contents = Contents(self._prefix)
+        contents.add(found.items)
+        last = found
+        while len(last.items) < last.count:
+            after = last.items[-1].key + "\0"
+            last = await self._engine.range(after, end, limit=LOAD_CHUNK, revision=found.revision)
+            contents.add(last.items)
+        state = _State(contents, History(found.revision, self._limits, self._now))
         ended: list[StorageError | None] = []
 
         def finish(error: StorageError | None) -> None:

@@ -111,7 +111,7 @@ class Checkpointer:
                 _, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 # A commit may be under way: only the one after it is sure to have begun after this checkpoint.
                 self._floor = self._commits + 1
-            if pages == moved or pages < limit:
+            if pages < limit:
                 return
             if pages - moved <= REMAINDER:
                 self._finish = True
