@@ -9,6 +9,8 @@ apiVersion and kind, other words for quantities. They are taken back here. It la
 from __future__ import annotations
 
 import importlib.resources
+import importlib.util
+import pathlib
 from typing import Any, Final
 
 import orjson
@@ -34,12 +36,20 @@ def _data(name: str) -> Any:
     return orjson.loads((importlib.resources.files("pilothouse.builtin") / "data" / name).read_bytes())
 
 
+def _package_folder() -> pathlib.Path:
+    """Where the package's files are. It is not imported: its code brings a validator along that nobody needs here."""
+    spec = importlib.util.find_spec("kubernetes_validate")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("the package kubernetes-validate is not installed", name="kubernetes_validate")
+    return pathlib.Path(spec.submodule_search_locations[0]) / "kubernetes-json-schema" / PACKAGE_VERSION
+
+
 class BuiltinDefinitions:
     """All definitions of 1.37, parsed when made (about 15 ms, 15 MB): make one for a document and let it go."""
 
     def __init__(self) -> None:
-        folder = importlib.resources.files("kubernetes_validate") / "kubernetes-json-schema" / PACKAGE_VERSION
-        self._raw: dict[str, Schema] = orjson.loads((folder / "_definitions.json").read_bytes())["$defs"]
+        found = orjson.loads((_package_folder() / "_definitions.json").read_bytes())
+        self._raw: dict[str, Schema] = found["$defs"]
         self._extras: dict[str, dict[str, Any]] = _data("schema-extras.json")
         texts = _data("openapi-texts.json")
         self._enums: list[list[str]] = texts["enums"]
