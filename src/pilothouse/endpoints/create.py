@@ -17,6 +17,6 @@ async def create_object(scope: Scope, request: Request) -> Response:
     sent = (obj.get("metadata") or {}).get("namespace")
     if scope.resource.namespaced and sent and sent != info.namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-    scope.owner.created(obj, write)
-    stored = await scope.store.create(scope.body.to_hub(obj), write)
+    owned = scope.owner.created(obj, write)
+    stored = await scope.store.create(scope.body.to_hub(owned), write)
     return scope.forms.object_response(stored, scope.version, form, query, status=201)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pilothouse.endpoints.body import BodyDecoder
     from pilothouse.endpoints.forms import Forms
     from pilothouse.registry.deleter import Deleter
-    from pilothouse.registry.managed import Ownership
+    from pilothouse.registry.ownership import Ownership
     from pilothouse.registry.store import GenericStore
 
 OBJECT_FORMS: Final = frozenset({"Table", "PartialObjectMetadata"})

@@ -57,11 +57,9 @@ def check_names(scope: Scope, info: RequestInfo, obj: Object) -> None:
 def updated(scope: Scope, obj: Object, old: Object | None, write: Write) -> Object:
     """The hub object of a PUT, with the fields it owns."""
     if old is None:
-        scope.owner.created(obj, write)
-        return scope.body.to_hub(obj)
+        return scope.body.to_hub(scope.owner.created(obj, write))
     check_uid(scope, write, obj, old)
-    scope.owner.updated(obj, old, write)
-    return scope.body.to_hub(obj)
+    return scope.body.to_hub(scope.owner.updated(obj, scope.body.from_hub(old), write))
 
 
 def check_uid(scope: Scope, write: Write, obj: Object, old: Object) -> None:

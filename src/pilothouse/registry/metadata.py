@@ -193,7 +193,7 @@ def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
     causes: Causes = []
     size = 0
     for key, value in annotations.items():
-        causes += [_invalid(path, key, text) for text in names.qualified_name(key.lower())]
+        causes += [_invalid(path, key, text) for text in names.annotation_key(key)]
         size += len(key.encode()) + len(value.encode())
     if size > MAX_ANNOTATIONS:
         causes.append(Cause("FieldValueTooLong", f"Too long: may not be more than {MAX_ANNOTATIONS} bytes", path))

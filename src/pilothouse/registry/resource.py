@@ -24,7 +24,8 @@ class ServedVersion:
     version: str
     kind: str
     schema: Schema
-    default: bool = True  # served unless switched on
+    api_version: str  # "apps/v1"
+    served: bool = True  # the hub of a group that stores its objects in another group's form is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class Resource:
         return self.api_version(self.hub)
 
     def api_version(self, version: str) -> str:
-        return f"{self.group}/{version}" if self.group else version
+        return self.versions[version].api_version
 
     def key(self, namespace: str, name: str) -> str:
         return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"

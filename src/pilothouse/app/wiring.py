@@ -1,0 +1,251 @@
+"""Puts the rooms together: engine, stores, delegates, filters. The one place where everything is known; it holds no behaviour of the API."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import platform
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pilothouse
+from pilothouse.admission.chain import Chain
+from pilothouse.admission.namespacelifecycle import NamespaceLifecycle
+from pilothouse.app.delegation import Delegate, PathRoutes, delegation
+from pilothouse.app.settings import Settings
+from pilothouse.auth.attributes import AlwaysAllow
+from pilothouse.auth.authenticators import Authenticator, ClientCertificates, TokenFile, Union
+from pilothouse.auth.certificates import ClientAuthority
+from pilothouse.builtin import facts, published
+from pilothouse.builtin.binaryforms import MetaForms
+from pilothouse.builtin.server import BuiltinServer, Needs
+from pilothouse.builtin.types import builtin_types
+from pilothouse.cache.storage import CachedStorage
+from pilothouse.discovery.catalog import Catalog
+from pilothouse.discovery.handlers import discovery_handler, root_handler, version_handler
+from pilothouse.discovery.version import version_info
+from pilothouse.endpoints.installer import Router
+from pilothouse.endpoints.negotiation import PROTOBUF, YAML, Form
+from pilothouse.endpoints.render import Renderer
+from pilothouse.endpoints.scope import ServerOptions
+from pilothouse.filters.audit_id import audit_id
+from pilothouse.filters.authentication import authentication
+from pilothouse.filters.authorization import authorization
+from pilothouse.filters.cache_control import cache_control
+from pilothouse.filters.chain import compose
+from pilothouse.filters.cors import cors
+from pilothouse.filters.deadline import deadline
+from pilothouse.filters.errors import errors
+from pilothouse.filters.in_flight import InFlight, in_flight
+from pilothouse.filters.metrics import RequestMetrics, metrics
+from pilothouse.filters.not_ready import not_ready
+from pilothouse.filters.recovery import recovery
+from pilothouse.filters.request_info import request_info
+from pilothouse.filters.wait_group import WaitGroup, wait_group
+from pilothouse.filters.warnings import warnings
+from pilothouse.kit.metrics import Registry
+from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
+from pilothouse.registry.metadata import new_uid
+from pilothouse.registry.store import GenericStore
+from pilothouse.serving.health import Check, CheckFailed, always_well, health_handler
+from pilothouse.serving.http import Handler
+from pilothouse.serving.metrics_page import metrics_handler
+from pilothouse.storage.api import Engine
+from pilothouse.storage.engines.memory import MemoryEngine
+
+_log = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class Application:
+    """A server without its sockets: what it handles, and how it begins and ends."""
+
+    handler: Handler
+    engine: Engine
+    running: WaitGroup
+    hooks: Sequence[Callable[[], Awaitable[None]]] = ()
+    ready: bool = False
+    stopping: bool = False
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    async def start(self) -> None:
+        """Run what comes after listening began; readiness waits for it."""
+        for hook in self.hooks:
+            await hook()
+        self.ready = True
+
+    async def begin_shutdown(self) -> None:
+        """Readiness fails from now on."""
+        self.stopping = True
+
+    async def stop(self) -> None:
+        """After the last request: end the tasks, close the store."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.engine.close()
+
+
+async def build_application(settings: Settings, client_ca: bytes) -> Application:
+    """Open the store and wire everything. `client_ca`: PEM of the authorities of client certificates."""
+    engine = await _open_engine(settings)
+    registry = Registry()
+    renderer = Renderer(MetaForms(builtin_types))
+    options = ServerOptions(
+        now=utc_now,
+        max_body=settings.max_request_bytes,
+        allow_privileged=settings.allow_privileged,
+        random=random.random,
+    )
+    router = Router()
+    needs = Needs(builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now)
+    builtin = BuiltinServer(needs, router)
+    builtin.install(_admission)
+    running = WaitGroup()
+    application = Application(_unset, engine, running, hooks=[_system_namespaces(builtin.stores)])
+    handler = _delegates(settings, application, builtin, router, renderer, registry)
+    application.handler = _chain(settings, application, handler, renderer, registry, running, client_ca)
+    return application
+
+
+async def _unset(request: object) -> None:  # type: ignore[misc]
+    raise RuntimeError("the application is not wired yet")
+
+
+async def _open_engine(settings: Settings) -> Engine:
+    if settings.storage == "memory":
+        memory = MemoryEngine()
+        memory.start()
+        return memory
+    from pilothouse.storage.engines.sqlite import SqliteEngine
+
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    engine = await SqliteEngine.open(str(Path(settings.data) / "store.db"))
+    engine.start()
+    return engine
+
+
+def _admission(stores: dict[tuple[str, str], GenericStore]) -> Chain:
+    return Chain([NamespaceLifecycle(_namespaces(stores))])
+
+
+def _namespaces(stores: dict[tuple[str, str], GenericStore]) -> Callable[[str], Awaitable[dict[str, object] | None]]:
+    from pilothouse.machinery.errors import APIError
+
+    async def lookup(name: str) -> dict[str, object] | None:
+        store = stores["", "namespaces"]
+        try:
+            stored = await store.get("", name)
+        except APIError:
+            return None
+        made: dict[str, object] | None = stored.forms.get("decoded")
+        if made is None:
+            made = stored.forms["decoded"] = store.codec.decode(stored)
+        return made
+
+    return lookup
+
+
+def _delegates(
+    settings: Settings, application: Application, builtin: BuiltinServer, router: Router, renderer: Renderer, registry: Registry
+) -> Handler:
+    catalog = Catalog(_document_encoder(renderer), lambda: f"{settings.host}:{settings.port}")
+    groups = published.discovery_groups(facts.groups(), builtin.rows, lambda row: True)
+    catalog.serve(groups)
+    checks = _checks(application)
+    routes = PathRoutes()
+    for name in ("healthz", "livez", "readyz"):
+        routes.under(f"/{name}", health_handler(name, lambda name=name: checks[name]))
+    routes.at("/metrics", metrics_handler(registry))
+    release = f"pilothouse-{pilothouse.__version__}"
+    compiler = f"cpython-{platform.python_version()}"
+    routes.at("/version", version_handler(version_info(release=release, compiler=compiler, platform=f"linux/{_machine()}")))
+    routes.at("/", root_handler(lambda: sorted({*catalog.paths(), *routes.paths()})))
+    return discovery_handler(catalog, delegation([routes, Delegate(router)]))
+
+
+def _machine() -> str:
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+
+
+def _document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Form], bytes]:
+    def encode(kind: str, document: dict[str, object], form: Form) -> bytes:
+        if form.media_type in (YAML, PROTOBUF):
+            return renderer.encode(document, form)
+        return dumps_pretty(document) if form.pretty else dumps(document) + b"\n"
+
+    return encode
+
+
+def _checks(application: Application) -> dict[str, list[Check]]:
+    async def storage() -> None:
+        try:
+            await application.engine.revision()
+        except Exception as error:
+            raise CheckFailed(f"the store does not answer: {error}") from error
+
+    async def hooks() -> None:
+        if not application.ready:
+            raise CheckFailed("not finished")
+
+    async def shutdown() -> None:
+        if application.stopping:
+            raise CheckFailed("process is shutting down")
+
+    common = [Check("ping", always_well), Check("log", always_well), Check("etcd", storage)]
+    after = [Check("poststarthook/start-system-namespaces-controller", hooks)]
+    live = [*common, *after]
+    ready = [*common, Check("etcd-readiness", storage), *after, Check("shutdown", shutdown)]
+    return {"healthz": live, "livez": live, "readyz": ready}
+
+
+def _chain(
+    settings: Settings,
+    application: Application,
+    handler: Handler,
+    renderer: Renderer,
+    registry: Registry,
+    running: WaitGroup,
+    client_ca: bytes,
+) -> Handler:
+    authenticators: list[Authenticator] = [ClientCertificates(ClientAuthority(client_ca), utc_now)]
+    if settings.token_auth_file is not None:
+        authenticators.append(TokenFile.read(settings.token_auth_file))
+    return compose(
+        [
+            recovery(),
+            audit_id(new_uid),
+            metrics(RequestMetrics(registry), time.perf_counter),
+            errors(renderer),
+            not_ready(lambda: True),
+            wait_group(running),
+            cors(settings.cors_allowed_origins),
+            cache_control(),
+            warnings(),
+            request_info(),
+            deadline(settings.request_timeout),
+            authentication(Union(authenticators)),
+            in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, InFlight()),
+            authorization(AlwaysAllow()),
+        ],
+        handler,
+    )
+
+
+def _system_namespaces(stores: dict[tuple[str, str], GenericStore]) -> Callable[[], Awaitable[None]]:
+    from pilothouse.builtin.bootstrap import ensure_system_namespaces
+
+    async def hook() -> None:
+        await ensure_system_namespaces(stores["", "namespaces"], utc_now)
+
+    return hook
+
+

@@ -1,0 +1,145 @@
+"""The middle delegate: all built-in kinds, each with its store, its endpoints and its place in discovery."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from pilothouse.admission.chain import Chain
+from pilothouse.builtin import facts, table
+from pilothouse.builtin.binaryforms import ProtobufForms
+from pilothouse.builtin.columns import columns_for, plain_columns
+from pilothouse.builtin.oddparts import odd_storage
+from pilothouse.builtin.grace import grace_of
+from pilothouse.builtin.types import META, TypeTable
+from pilothouse.endpoints.body import BodyDecoder, Target
+from pilothouse.endpoints.forms import Forms
+from pilothouse.endpoints.installer import Entry, Router, odd_part_entry, store_entry, store_part_entry
+from pilothouse.endpoints.render import Renderer
+from pilothouse.endpoints.scope import Scope, ServerOptions
+from pilothouse.endpoints.table import Columns
+from pilothouse.machinery.names import generate_name
+from pilothouse.registry.deleter import Deleter
+from pilothouse.registry.metadata import new_uid
+from pilothouse.registry.ownership import Ownership
+from pilothouse.registry.resource import Resource, Subresource
+from pilothouse.registry.store import GenericStore, Services
+from pilothouse.storage.api import Storage
+
+OpenStorage = Callable[[str], Storage]  # prefix -> storage
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the built-in server takes from outside."""
+
+    types: TypeTable
+    open_storage: OpenStorage
+    options: ServerOptions
+    renderer: Renderer
+    now: Callable[[], datetime]
+    served: table.Served = table.served_by_default
+
+
+class BuiltinServer:
+    """Stores and routes of the built-in kinds. `admission` is set once the stores are there, as plug-ins read them."""
+
+    def __init__(self, needs: Needs, router: Router) -> None:
+        self._needs = needs
+        self._router = router
+        self.stores: dict[tuple[str, str], GenericStore] = {}
+        self.rows = tuple(row for row in facts.load() if needs.served(row))
+        self._kinds = table.kinds(facts.load())
+        self._resources = table.resources(needs.types, needs.served)
+
+    def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain]) -> None:
+        """Make every store and route. `make_chain` builds the admission chain over the stores."""
+        chain = make_chain(self.stores)
+        for resource in self._resources:
+            services = Services(self._needs.now, new_uid, partial(generate_name, choose=random.choice), chain.bound(resource))
+            store = GenericStore(resource, self._needs.open_storage(resource.prefix), services)
+            self.stores[resource.group, resource.plural] = store
+        for resource in self._resources:
+            for version, served in resource.versions.items():
+                if served.served:
+                    self._install_version(self.stores[resource.group, resource.plural], version)
+        for row in self.rows:
+            if row.stored is None:
+                self._install_virtual(row)
+
+    def _install_version(self, store: GenericStore, version: str) -> None:
+        resource = store.resource
+        forms = self._forms(store)
+        deleter = Deleter(store, grace_of(resource.group, resource.plural))
+        scope = self._scope(store, version, "", forms, deleter, resource.versions[version].kind)
+        self._router.add((resource.group, version, resource.plural, ""), store_entry(scope, resource.verbs))
+        for part in self._parts(resource, version):
+            entry = self._part_entry(store, version, part, forms, deleter)
+            if entry is not None:
+                self._router.add((resource.group, version, resource.plural, part.name), entry)
+
+    def _parts(self, resource: Resource, version: str) -> tuple[Subresource, ...]:
+        for row in self.rows:
+            if (row.group, row.plural, row.version) == (resource.group, resource.plural, version):
+                return tuple(Subresource(p.name, p.kind, p.group, p.version, p.verbs) for p in row.subresources)
+        return ()
+
+    def _part_entry(self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter) -> Entry | None:
+        resource = store.resource
+        storage = odd_storage(resource, part, self.stores, self._needs.now)
+        if storage is not None:
+            scope = self._odd_scope(store, version, part, forms, deleter)
+            return odd_part_entry(scope, storage)
+        if part.kind != resource.kind:
+            return None
+        scope = self._scope(store, version, part.name, forms, deleter, part.kind)
+        return store_part_entry(scope, frozenset(part.verbs))
+
+    def _forms(self, store: GenericStore) -> Forms:
+        resource = store.resource
+        return Forms(
+            resource,
+            store.codec,
+            partial(_columns, resource.group, resource.plural),
+            self._needs.renderer,
+            ProtobufForms(resource, store.codec, self._needs.types),
+            lambda: self._needs.now().timestamp(),
+        )
+
+    def _scope(self, store: GenericStore, version: str, subresource: str, forms: Forms, deleter: Deleter, kind: str) -> Scope:
+        resource = store.resource
+        served = resource.versions[version]
+        target = Target(resource.group, version, kind, served.schema, f"{resource.go_package}.{resource.kind}")
+        body = self._body(resource, target, store)
+        owner = Ownership(resource, version, subresource)
+        return Scope(resource, version, subresource, store, deleter, forms, body, owner, self._needs.options)
+
+    def _odd_scope(self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter) -> Scope:
+        """A subresource whose body is of another kind."""
+        package = next(s.package for row in self.rows for s in row.subresources if (s.kind, s.version) == (part.kind, part.version))
+        schema = self._needs.types.get(package, part.kind)
+        target = Target(part.group, part.version, part.kind, schema, f"{store.resource.go_package}.{part.kind}")
+        body = self._body(store.resource, target, None)
+        owner = Ownership(store.resource, version, part.name)
+        return Scope(store.resource, version, part.name, store, deleter, forms, body, owner, self._needs.options)
+
+    def _body(self, resource: Resource, target: Target, store: GenericStore | None) -> BodyDecoder:
+        return BodyDecoder(
+            resource,
+            target,
+            (lambda: store.behaviour) if store is not None else resource.behaviour,
+            lambda api_version, kind: (api_version, kind) in self._kinds,
+            self._needs.types.get(META, "DeleteOptions"),
+            self._needs.options.max_body,
+            typed=store is not None,
+        )
+
+    def _install_virtual(self, row: facts.ResourceFacts) -> None:
+        """Resources that keep nothing: reviews and bindings."""
+
+
+def _columns(group: str, plural: str) -> Columns:
+    return columns_for(group, plural) or plain_columns()

@@ -1,0 +1,156 @@
+"""The resource table: every built-in resource as a `Resource`, put together from facts, types, columns and the kinds' own files.
+
+Versions of one group share one resource with one hub version, in which the store works; events.k8s.io shows the core group's events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final
+
+from pilothouse.builtin import facts, namerules
+from pilothouse.builtin.behaviours import behaviour
+from pilothouse.builtin.conversions import conversion
+from pilothouse.builtin.types import TypeTable
+from pilothouse.registry.behaviour import Behaviour
+from pilothouse.registry.resource import (
+    DeleteRule,
+    FieldLabels,
+    Generation,
+    Resource,
+    ServedVersion,
+    StatusRule,
+    Subresource,
+)
+
+REGISTRY: Final = "/registry/"
+EVENT_TTL: Final = 3660.0  # seconds
+_METADATA: Final = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
+_DEFINITIONS: Final = ("apiextensions.k8s.io", "customresourcedefinitions")
+_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+# Last word of the package of internal types, where it is not the first word of the group's name.
+_GO_PACKAGES: Final = {"": "core", "internal.apiserver.k8s.io": "apiserverinternal", "rbac.authorization.k8s.io": "rbac"}
+_NO_BEHAVIOUR: Final = Behaviour()
+Served = Callable[[facts.ResourceFacts], bool]
+
+
+def resources(types: TypeTable, served: Served) -> list[Resource]:
+    """Every stored resource that is served in some version, each with its served versions."""
+    rows: dict[tuple[str, str], list[facts.ResourceFacts]] = {}
+    for row in facts.load():
+        if row.stored is not None and served(row):
+            rows.setdefault((row.group, row.plural), []).append(row)
+    return [_resource(types, _by_priority(group)) for group in rows.values()]
+
+
+def _by_priority(rows: list[facts.ResourceFacts]) -> list[facts.ResourceFacts]:
+    """The preferred version first, as the group's facts have them."""
+    order = [version.version for group in facts.groups() if group.name == rows[0].group for version in group.versions]
+    return sorted(rows, key=lambda row: order.index(row.version))
+
+
+def _resource(types: TypeTable, rows: list[facts.ResourceFacts]) -> Resource:
+    first = rows[0]
+    rules, stored = first.rules, first.stored
+    assert stored is not None
+    versions = {row.version: _version(types, row) for row in rows}
+    hub = first.version
+    if (first.group, first.plural) == ("events.k8s.io", "events"):
+        hub = "core/v1"
+        versions[hub] = ServedVersion(hub, "Event", types.get("k8s.io/api/core/v1", "Event"), "v1", served=False)
+    return Resource(
+        group=first.group,
+        plural=first.plural,
+        singular=first.singular,
+        kind=first.kind,
+        list_kind=first.list_kind,
+        namespaced=first.namespaced,
+        hub=hub,
+        versions=versions,
+        prefix=f"{REGISTRY}{stored.prefix}/",
+        verbs=frozenset(first.verbs),
+        name_rule=namerules.rule(rules.name_rule),
+        behaviour=partial(_behaviour, first.group, first.plural),
+        short_names=first.short_names,
+        categories=first.categories,
+        create_on_update=rules.create_on_update,
+        unconditional_update=rules.unconditional_update,
+        generation=_generation(rules.generation),
+        status=_status(types, first),
+        delete=_delete(first),
+        field_labels=_labels(rules),
+        subresources=tuple(_part(part) for part in first.subresources),
+        storage_hash=first.storage_version_hash,
+        go_package=_GO_PACKAGES.get(first.group, first.group.partition(".")[0]),
+        ttl=EVENT_TTL if first.plural == "events" else None,
+        convert=conversion(first.group, first.plural),
+        uuid_name=rules.uuid_name,
+    )
+
+
+def _version(types: TypeTable, row: facts.ResourceFacts) -> ServedVersion:
+    return ServedVersion(row.version, row.kind, types.get(row.package, row.type_name), row.api_version)
+
+
+def _behaviour(group: str, plural: str) -> Behaviour:
+    return behaviour(group, plural) or _NO_BEHAVIOUR
+
+
+def _generation(rules: facts.GenerationRules | None) -> Generation | None:
+    if rules is None:
+        return None
+    return Generation(
+        on_labels="label" in rules.raised_by,
+        on_annotations="annotation" in rules.raised_by,
+        on_change="spec" in rules.raised_by,
+        initial=rules.on_create,
+        on_deletion=rules.on_deletion_mark,
+    )
+
+
+def _status(types: TypeTable, row: facts.ResourceFacts) -> StatusRule | None:
+    """Kinds without a status field have no rule."""
+    if "status" not in types.get(row.package, row.type_name).properties:
+        return None
+    rules = row.rules.status
+    return StatusRule(
+        dropped_on_create=not rules.kept_on_create,
+        dropped_on_update=not rules.kept_on_update,
+        subresource=any(part.name == "status" for part in row.subresources),
+        keeps=_METADATA - rules.ignores,
+        unconditional=rules.unconditional,
+        creates=rules.creates_missing,
+    )
+
+
+def _delete(row: facts.ResourceFacts) -> DeleteRule:
+    definition = (row.group, row.plural) == _DEFINITIONS
+    return DeleteRule(
+        answers_object=row.rules.delete_answers_object,
+        orphans=row.rules.orphan_by_default,
+        finalizers=row.rules.gc_finalizers,
+        grace_seconds=not definition and row.plural != "namespaces",
+        cleanup_finalizer=_CLEANUP if definition else "",
+    )
+
+
+def _labels(rules: facts.StoreRules) -> FieldLabels:
+    return FieldLabels({label: label for label in rules.field_labels}, rules.field_label_refused)
+
+
+def _part(part: facts.SubresourceFacts) -> Subresource:
+    return Subresource(part.name, part.kind, part.group, part.version, part.verbs)
+
+
+def served_by_default(row: facts.ResourceFacts) -> bool:
+    return row.default
+
+
+def kinds(rows: Iterable[facts.ResourceFacts]) -> frozenset[tuple[str, str]]:
+    """(apiVersion, kind) of everything that has a Kind, lists included."""
+    found: set[tuple[str, str]] = {("v1", "List"), ("v1", "Status")}
+    for row in rows:
+        found.add((row.api_version, row.kind))
+        found.add((row.api_version, row.list_kind))
+    return frozenset(found)

@@ -1,0 +1,262 @@
+"""Request bodies: read within the limit, decoded as the media type says, checked against what the endpoint takes.
+
+An object comes out as the original's typed round trip would give it back, in the version of the request, with its defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.endpoints.negotiation import JSON, PROTOBUF, YAML, content_type
+from pilothouse.machinery import protobuf, yamlcodec
+from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
+from pilothouse.machinery.errors import APIError, bad_request, too_large
+from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
+from pilothouse.machinery.schema import Schema
+from pilothouse.registry.behaviour import Behaviour
+from pilothouse.registry.request import Write
+from pilothouse.registry.resource import Object, Resource
+from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
+
+DELETE_LIMIT_DEPTH: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a body must be: the kind and version of an endpoint."""
+
+    group: str
+    version: str
+    kind: str
+    schema: Schema
+    go_type: str  # "core.ConfigMap", for the texts that show it
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+KnownKind = Callable[[str, str], bool]  # (apiVersion, kind) -> is it a kind of this server
+
+
+class BodyDecoder:
+    """Bodies of one resource (or subresource) in one version."""
+
+    def __init__(
+        self,
+        resource: Resource,
+        target: Target,
+        behaviour: Callable[[], Behaviour],
+        known: KnownKind,
+        options: Schema,
+        limit: int,
+        *,
+        typed: bool = True,
+    ) -> None:
+        """`typed` is false where the body is not the resource's own kind: it then has no defaults of it."""
+        self._resource = resource
+        self.target = target
+        self._behaviour = behaviour
+        self._known = known
+        self._options = options
+        self._limit = limit
+        self._typed = typed
+
+    async def bytes(self, request: Request) -> bytes:
+        """The whole body. Raises RequestEntityTooLarge."""
+        try:
+            return await request.body.read(self._limit)
+        except BodyTooLarge as error:
+            raise too_large(error.limit) from error
+        except BodyBroken as error:
+            raise bad_request(str(error)) from error
+
+    async def read(self, request: Request, write: Write) -> Object:
+        """A decoded, defaulted object in the version of the request, with kind and apiVersion. Raises BadRequest."""
+        media_type = content_type(request)
+        data = await self.bytes(request)
+        if media_type == PROTOBUF:
+            obj = self._protobuf(data)
+        else:
+            obj = self._text(data, media_type == YAML, write)
+        return self.finish(obj)
+
+    def finish(self, obj: Object) -> Object:
+        """Kind, version and defaults."""
+        target = self.target
+        made = {"kind": target.kind, "apiVersion": target.api_version, **obj}
+        if not self._typed or not self._same_as_hub:
+            return made
+        defaults = self._behaviour().defaults
+        if defaults is not None:
+            defaults(made)
+        return made
+
+    @property
+    def _same_as_hub(self) -> bool:
+        return self.target.version == self._resource.hub
+
+    def _text(self, data: bytes, yaml: bool, write: Write) -> Object:
+        findings = None if write.field_validation == "Ignore" else Findings()
+        try:
+            value, raw = self._parse(data, yaml, findings)
+            api_version, kind = type_meta(value)
+            self._check_group_version(api_version)
+        except JSONError as error:
+            raise self._unrecognized(error, data) from error
+        self._check_kind(api_version, kind)
+        obj = self._decode(raw, value, findings)
+        if findings is not None and findings.strict:
+            self._report(findings, write, yaml)
+        return obj
+
+    def _parse(self, data: bytes, yaml: bool, findings: Findings | None) -> tuple[Any, bytes]:
+        if not yaml:
+            try:
+                return loads(data), data
+            except JSONError as error:
+                raise JSONError(f"couldn't get version/kind; json parse error: {error}") from error
+        value, repeated = yamlcodec.load_first(data)
+        if findings is not None:
+            for text in repeated:
+                findings.note(text)
+        return value, dumps(value)
+
+    def _decode(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
+        try:
+            return decode_parsed(self.target.schema, raw, value, findings)
+        except (DecodeError, JSONError) as error:
+            raise self._cannot(str(error)) from error
+
+    def _report(self, findings: Findings, write: Write, yaml: bool) -> None:
+        """Strict findings are refused or become warnings, as fieldValidation says."""
+        if write.field_validation == "Strict":
+            texts = list(findings.strict)
+            if yaml and texts and texts[0].startswith("line "):
+                lines = [text for text in texts if text.startswith("line ")]
+                rest = [text for text in texts if not text.startswith("line ")]
+                texts = ["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *rest]
+            raise self._cannot(f"strict decoding error: {', '.join(texts)}")
+        for text in findings.strict:
+            write.warn(text)
+
+    def _protobuf(self, data: bytes) -> Object:
+        try:
+            api_version, kind, raw = protobuf.unwrap(data)
+        except protobuf.ProtobufError as error:
+            raise self._unrecognized(error, data) from error
+        self._check_kind(api_version, kind)
+        try:
+            return protobuf.decode_message(self.target.schema, raw)
+        except protobuf.ProtobufError as error:
+            raise self._cannot(str(error)) from error
+
+    def _unrecognized(self, error: Exception, data: bytes) -> APIError:
+        return bad_request(f"the object provided is unrecognized (must be of type {self.target.kind}): {error} ({preview(data)})")
+
+    def _cannot(self, why: str) -> APIError:
+        target = self.target
+        return bad_request(f'{target.kind} in version "{target.version}" cannot be handled as a {target.kind}: {why}')
+
+    def _check_group_version(self, api_version: str) -> None:
+        if api_version.count("/") > 1:
+            raise JSONError(f"unexpected GroupVersion string: {api_version}")
+
+    def _check_kind(self, api_version: str, kind: str) -> None:
+        """Another kind or version than the endpoint's is refused in words that name both."""
+        target = self.target
+        if (not kind or kind == target.kind) and (not api_version or api_version == target.api_version):
+            return
+        shown = api_version or target.api_version
+        if kind == target.kind or not kind:
+            raise bad_request(
+                f"the API version in the data ({shown}) does not match the expected API version ({target.api_version})"
+            )
+        version = shown.rpartition("/")[2]
+        if not self._known(shown, kind):
+            raise bad_request(
+                f'{kind} in version "{version}" cannot be handled as a {target.kind}: '
+                f'no kind "{kind}" is registered for version "{shown}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+            )
+        raise bad_request(
+            f'{kind} in version "{version}" cannot be handled as a {target.kind}: '
+            f"converting ({version}.{kind}) to ({target.go_type}): unknown conversion"
+        )
+
+    def to_hub(self, obj: Object) -> Object:
+        """In the hub version, with its defaults."""
+        if self._same_as_hub:
+            return obj
+        resource = self._resource
+        if resource.convert is not None:
+            obj = resource.convert.to_hub(obj, self.target.version)
+        obj["apiVersion"] = resource.hub_api_version
+        obj["kind"] = resource.kind
+        defaults = self._behaviour().defaults
+        if defaults is not None:
+            defaults(obj)
+        return obj
+
+    def from_hub(self, obj: Object) -> Object:
+        """A hub object in the version of the request. `obj` may be used up."""
+        resource, target = self._resource, self.target
+        if self._same_as_hub:
+            return obj
+        if resource.convert is not None:
+            obj = resource.convert.from_hub(obj, target.version)
+        return {**obj, "kind": target.kind, "apiVersion": target.api_version}
+
+    def freeze(self, obj: Object) -> Callable[[], Object]:
+        """Fresh copies of a decoded object, for a transform that may run more than once. The first one is the object itself."""
+        first: list[Object] = [obj]
+        kept: list[bytes] = []
+
+        def copy() -> Object:
+            if first:
+                kept.append(orjson.dumps(obj))
+                return first.pop()
+            made: Object = orjson.loads(kept[0])
+            return made
+
+        return copy
+
+    def decode_value(self, value: Any, findings: Findings) -> Object:
+        """A value that a patch made, as the type takes it. Raises DecodeError."""
+        obj = compile_decoder(self.target.schema)(value, findings)
+        return self.finish(obj)
+
+    def empty(self) -> Object:
+        """The zero object of the kind, without kind and apiVersion."""
+        return compile_decoder(self.target.schema)({}, Findings())
+
+    async def read_delete_options(self, request: Request) -> dict[str, Any] | None:
+        """A decoded DeleteOptions body; None where there is none. Raises BadRequest, UnsupportedMediaType."""
+        if not await self._has_body(request):
+            return None
+        media_type = content_type(request)
+        data = await self.bytes(request)
+        if not data:
+            return None
+        if media_type == PROTOBUF:
+            try:
+                return protobuf.decode_message(self._options, protobuf.unwrap(data)[2])
+            except protobuf.ProtobufError as error:
+                raise bad_request(str(error)) from error
+        try:
+            value = yamlcodec.load_first(data)[0] if media_type == YAML else self._parse(data, False, None)[0]
+            _, kind = type_meta(value)
+            if kind not in ("", "DeleteOptions"):
+                raise bad_request(f"decoded object cannot be converted to DeleteOptions, got {kind}")
+            return decode_parsed(self._options, data if media_type == JSON else dumps(value), value, None)
+        except (JSONError, DecodeError) as error:
+            raise bad_request(str(error)) from error
+
+    async def _has_body(self, request: Request) -> bool:
+        length = request.header(b"content-length")
+        if length is not None:
+            return length.strip() != "0"
+        return request.header(b"transfer-encoding") is not None

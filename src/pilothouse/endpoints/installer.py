@@ -1,0 +1,126 @@
+"""From resources to routes: which verbs a resource has follows from what its storage can do, and nothing lists them twice.
+
+The router is a dictionary of (group, version, resource, subresource); the verb in it comes from RequestInfo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from pilothouse.endpoints import part
+from pilothouse.endpoints.apply import apply_object
+from pilothouse.endpoints.create import create_object
+from pilothouse.endpoints.delete import delete_object
+from pilothouse.endpoints.deletecollection import delete_collection
+from pilothouse.endpoints.get import get_object
+from pilothouse.endpoints.list import list_collection
+from pilothouse.endpoints.patch import patch_object
+from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.endpoints.scope import Scope
+from pilothouse.endpoints.update import update_object
+from pilothouse.endpoints.watch import watch_collection
+from pilothouse.machinery.errors import method_not_allowed, path_not_found
+from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
+from pilothouse.serving.http import Answer, Handler, Request
+
+Verb = Callable[[Scope, Request], Awaitable[Answer]]
+Route = tuple[str, str, str, str]  # group, version, resource, subresource
+APPLY: Final = "application/apply-patch+yaml"
+APPLY_CBOR: Final = "application/apply-patch+cbor"
+
+# What the main resource of a generic store can do, by the verb of the request.
+STORE_VERBS: Final[Mapping[str, Verb]] = {
+    "get": get_object,
+    "list": list_collection,
+    "watch": watch_collection,
+    "create": create_object,
+    "update": update_object,
+    "delete": delete_object,
+    "deletecollection": delete_collection,
+}
+PART_VERBS: Final[Mapping[str, Verb]] = {"get": get_object, "update": update_object}
+
+
+async def _patch(scope: Scope, request: Request) -> Answer:
+    """PATCH has two meanings: changes to what is there, or an applied configuration."""
+    if (request.header(b"content-type") or "").partition(";")[0].strip() in (APPLY, APPLY_CBOR):
+        return await apply_object(scope, request)
+    return await patch_object(scope, request)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Handlers of one resource or subresource in one version, by verb."""
+
+    namespaced: bool
+    handlers: Mapping[str, Handler]
+
+
+class Router:
+    """All routes of one server; filled at start, changed only as a whole entry."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Route, Entry] = {}
+        self._versions: dict[tuple[str, str], int] = {}
+
+    def add(self, route: Route, entry: Entry) -> None:
+        if route not in self._entries:
+            key = route[0], route[1]
+            self._versions[key] = self._versions.get(key, 0) + 1
+        self._entries[route] = entry
+
+    def serves(self, group: str, version: str) -> bool:
+        return (group, version) in self._versions
+
+    def serves_group(self, group: str) -> bool:
+        return any(known == group for known, _ in self._versions)
+
+    def find(self, info: RequestInfo) -> Handler:
+        """Raises NotFound for what is not there, MethodNotAllowed for what is there and can't be done."""
+        entry = self._entries.get((info.group, info.version, info.resource, info.subresource))
+        if entry is None or len(info.parts) > 3 or bool(info.namespace) != entry.namespaced and not _across(info, entry):
+            raise path_not_found()
+        handler = entry.handlers.get(info.verb)
+        if handler is None:
+            raise method_not_allowed()
+        return handler
+
+
+def _across(info: RequestInfo, entry: Entry) -> bool:
+    """A namespaced collection may be listed, watched (and nothing else) over all namespaces; a Namespace's own path names itself."""
+    if info.resource == "namespaces" and not entry.namespaced:
+        return True
+    return entry.namespaced and not info.name and not info.subresource and info.verb in ("list", "watch", "create", "deletecollection")
+
+
+def store_entry(scope: Scope, verbs: frozenset[str]) -> Entry:
+    """The main resource: `verbs` are those that the resource allows of what the store can do."""
+    table = {verb: handler for verb, handler in STORE_VERBS.items() if verb in verbs}
+    if "patch" in verbs:
+        table["patch"] = _patch
+    handlers: dict[str, Handler] = {verb: partial(handler, scope) for verb, handler in table.items()}
+    return Entry(scope.resource.namespaced, handlers)
+
+
+def store_part_entry(scope: Scope, verbs: frozenset[str]) -> Entry:
+    """A subresource that reads and writes a part of the stored object (status, resize, ...)."""
+    table: dict[str, Verb] = {verb: handler for verb, handler in PART_VERBS.items() if verb in verbs}
+    if "patch" in verbs:
+        table["patch"] = _patch
+    return Entry(scope.resource.namespaced, {verb: partial(handler, scope) for verb, handler in table.items()})
+
+
+def odd_part_entry(scope: Scope, storage: object, *, named: bool = True) -> Entry:
+    """A subresource or resource with a storage of its own: its verbs are what that storage can do."""
+    handlers: dict[str, Handler] = {}
+    if isinstance(storage, VirtualCreater):
+        handlers["create"] = partial(part.create_virtual, scope, storage, named)
+    if isinstance(storage, PartGetter):
+        handlers["get"] = partial(part.get_part, scope, storage)
+    if isinstance(storage, PartUpdater):
+        handlers["update"] = partial(part.update_part, scope, storage)
+        handlers["patch"] = partial(part.patch_part, scope, storage)
+    return Entry(scope.resource.namespaced, handlers)

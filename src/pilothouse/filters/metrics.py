@@ -1,0 +1,103 @@
+"""Measures every request: how many, how long, how large, with the original's names, labels and buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Value
+from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
+
+_SECONDS: Final = (
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
+)  # fmt: skip
+_SIZES: Final = (1000.0, 10_000.0, 100_000.0, 1e6, 1e7, 1e8, 1e9)
+_LABELS: Final = ("verb", "group", "version", "resource", "subresource", "scope", "component")
+_VERBS: Final = {"list": "LIST", "deletecollection": "DELETECOLLECTION", "watch": "WATCH", "create": "POST", "update": "PUT"}
+
+
+class RequestMetrics:
+    """The families of requests, and the series bound for each kind of request."""
+
+    def __init__(self, registry: Registry) -> None:
+        labelled = (*_LABELS[:1], "dry_run", *_LABELS[1:])
+        self.total = registry.add(
+            Counter("apiserver_request_total", "Counter of apiserver requests.", (*labelled, "code"))
+        )
+        self.duration = registry.add(
+            Histogram("apiserver_request_duration_seconds", "Response latency distribution in seconds.", labelled, _SECONDS)
+        )
+        self.sli = registry.add(
+            Histogram("apiserver_request_sli_duration_seconds", "Response latency without waits.", _LABELS, _SECONDS)
+        )
+        self.sizes = registry.add(
+            Histogram("apiserver_response_sizes", "Response size distribution in bytes.", _LABELS, _SIZES)
+        )
+        self.long_running = registry.add(
+            Gauge("apiserver_longrunning_requests", "Gauge of all active long-running requests.", _LABELS)
+        )
+        self._bound: dict[tuple[str, ...], _Series] = {}
+
+    def series(self, method: str, info: RequestInfo | None, dry_run: str, code: int) -> _Series:
+        """The series of requests like this one. Paths outside the API share one."""
+        if info is None or not info.is_resource:
+            key: tuple[str, ...] = (method, dry_run, str(code))
+        else:
+            scope = _scope(info)
+            key = (info.verb, dry_run, info.group, info.version, info.resource, info.subresource, scope, str(code))
+        found = self._bound.get(key)
+        if found is None:
+            found = self._bound[key] = self._bind(method, info, dry_run, code)
+        return found
+
+    def _bind(self, method: str, info: RequestInfo | None, dry_run: str, code: int) -> _Series:
+        if info is None or not info.is_resource:
+            labels: tuple[str, ...] = (method, "", "", "", "", "", "apiserver")
+        else:
+            verb = _VERBS.get(info.verb, info.verb.upper())
+            labels = (verb, info.group, info.version, info.resource, info.subresource, _scope(info), "apiserver")
+        with_dry = (labels[0], dry_run, *labels[1:])
+        sli = self.sli.bind(*labels) if labels[0] != "WATCH" else None
+        return _Series(self.total.bind(*with_dry, str(code)), self.duration.bind(*with_dry), sli, self.sizes.bind(*labels))
+
+
+class _Series:
+    __slots__ = ("duration", "size", "sli", "total")
+
+    def __init__(self, total: Value, duration: Buckets, sli: Buckets | None, size: Buckets) -> None:
+        self.total = total
+        self.duration = duration
+        self.sli = sli
+        self.size = size
+
+
+def _scope(info: RequestInfo) -> str:
+    if info.name:
+        return "resource"
+    return "namespace" if info.namespace else "cluster"
+
+
+def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
+    """`clock` in seconds, monotonic."""
+
+    def build(inner: Handler) -> Handler:
+        async def handle(request: Request) -> Answer:
+            started = clock()
+            answer = await inner(request)
+            info = request.maybe(RequestInfo)
+            dry_run = "All" if "dryRun=All" in request.query else ""
+            series = families.series(request.method, info, dry_run, answer.status)
+            took = clock() - started
+            series.total.value += 1
+            series.duration.observe(took)
+            if series.sli is not None:
+                series.sli.observe(took)
+            if answer.__class__ is Response:
+                body = answer.body
+                series.size.observe(len(body) if body.__class__ is bytes else sum(map(len, body)))
+            return answer
+
+        return handle
+
+    return build
