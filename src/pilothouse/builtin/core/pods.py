@@ -1,34 +1,131 @@
-"""Pods: what is filled in, what is refused, what may change afterwards."""
+"""Pods: what is filled in, what is refused, what may change afterwards, and the parts that write a part of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pilothouse.builtin.core.podchange import ephemeral_update, pod_resize, pod_update
+from pilothouse.builtin.core.podstatus import pod_status
 from pilothouse.builtin.shared.poddefaults import pod_defaults
+from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podspec import pod_spec
-from pilothouse.machinery.rules import Field, at, on_create, rules
-from pilothouse.registry.behaviour import Behaviour
+from pilothouse.builtin.shared.podwarnings import pod_warnings
+from pilothouse.builtin.shared.prepared import add_label_keys, armor_profiles, keep_metadata
+from pilothouse.builtin.shared.qos import qos_class
+from pilothouse.machinery.rules import Field, at, on_create, on_update, rules
+from pilothouse.machinery.times import format_time
+from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
-Object = Mapping[str, Any]
+_GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"
 
 
-def _on_create(spec: Object, field: Field) -> None:
+def _on_create(spec: Mapping[str, Any], field: Field) -> None:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         field.forbidden("nodeName", "cannot be set until all schedulingGates have been cleared")
     if spec.get("ephemeralContainers"):
         field.forbidden("ephemeralContainers", "cannot be set on create")
 
 
-def _images(spec: Object, field: Field) -> None:
+def _images(spec: Mapping[str, Any], field: Field) -> None:
     """Blanks around an image's name are refused in pods only."""
     for kind in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(kind) or ()):
             image = container.get("image", "")
-            if image != image.strip():
+            if image and (image[0] == " " or image[-1] == " " or image != image.strip()):
                 field.invalid(f"{kind}[{index}].image", image, "must not have leading or trailing whitespace")
 
 
-_validate: Final = rules(at("spec", pod_spec, on_create(_on_create), _images))
+def _prepare(new: Object, old: Object | None, context: Context) -> None:
+    """A new pod is pending; an update leaves the status alone."""
+    drop_closed(new, old)
+    if old is not None:
+        if "status" in old:
+            new["status"] = old["status"]
+        else:
+            new.pop("status", None)
+        return
+    spec = new.get("spec") or {}
+    status: Object = {"phase": "Pending", "qosClass": qos_class(spec)}
+    if spec.get("schedulingGates"):
+        status["conditions"] = [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "lastProbeTime": None,
+                "lastTransitionTime": format_time(context.now),
+                "reason": "SchedulingGated",
+                "message": _GATED,
+            }
+        ]
+    new["status"] = status
+    add_label_keys(new)
+    armor_profiles(new)
 
-behaviour = Behaviour(defaults=pod_defaults, validate=_validate)
+
+def _prepare_status(new: Object, old: Object | None, context: Context) -> None:
+    """Only the status changes; owners stay, and a class of service that is left out too."""
+    if old is None:
+        return
+    new["spec"] = old.get("spec", {})
+    keep_metadata(new, old, ("ownerReferences",))
+    status = new.setdefault("status", {})
+    if not status.get("qosClass") and (old.get("status") or {}).get("qosClass"):
+        status["qosClass"] = old["status"]["qosClass"]
+
+
+def _whole_old(new: Object, old: Object) -> Object:
+    """The old pod's spec and status in the new one, its metadata too; returns the spec that was sent."""
+    sent: Object = new.get("spec") or {}
+    keep_metadata(new, old)
+    new["status"] = old.get("status", {})
+    return sent
+
+
+def _prepare_ephemeral(new: Object, old: Object | None, context: Context) -> None:
+    """Only the debugging containers change."""
+    if old is None:
+        return
+    sent = _whole_old(new, old)
+    spec = dict(old["spec"])
+    spec.pop("ephemeralContainers", None)
+    if sent.get("ephemeralContainers"):
+        spec["ephemeralContainers"] = sent["ephemeralContainers"]
+    new["spec"] = spec
+
+
+def _prepare_resize(new: Object, old: Object | None, context: Context) -> None:
+    """Only resources and resize policies change."""
+    if old is None:
+        return
+    sent = _whole_old(new, old)
+    spec = dict(old["spec"])
+    for kind in ("containers", "initContainers"):
+        if kind in spec:
+            after = {one.get("name"): one for one in sent.get(kind) or ()}
+            spec[kind] = [_taken(one, after.get(one.get("name"))) for one in spec[kind]]
+    spec.pop("resources", None)
+    if sent.get("resources") is not None:
+        spec["resources"] = sent["resources"]
+    new["spec"] = spec
+
+
+def _taken(container: Object, sent: Object | None) -> Object:
+    if sent is None:
+        return container
+    made = {**container}
+    for name in ("resources", "resizePolicy"):
+        made.pop(name, None)
+        if sent.get(name) is not None:
+            made[name] = sent[name]
+    return made
+
+
+_validate: Final = rules(at("spec", pod_spec, on_create(_on_create), on_update(pod_update), on_create(_images)))
+_parts: Final = {
+    "status": Part(_prepare_status, rules(at("status", pod_status))),
+    "ephemeralcontainers": Part(_prepare_ephemeral, rules(at("spec", pod_spec, ephemeral_update))),
+    "resize": Part(_prepare_resize, rules(at("spec", pod_spec, pod_resize))),
+}
+
+behaviour = Behaviour(defaults=pod_defaults, prepare=_prepare, validate=_validate, warn=pod_warnings, parts=_parts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.builtin.shared import words
-from pilothouse.builtin.shared.selectors import lenient_label_selector, node_selector, node_selector_term
+from pilothouse.builtin.shared.selectors import lenient_label_selector, lenient_node_selector_term, node_selector
 from pilothouse.machinery.rules import Field
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -24,7 +24,7 @@ def _weight(value: Object, field: Field) -> None:
 
 def _preferred_node(value: Object, field: Field) -> None:
     _weight(value, field)
-    field.within("preference", node_selector_term, value.get("preference") or {})
+    field.within("preference", lenient_node_selector_term, value.get("preference") or {})
 
 
 def _node(value: Object, field: Field) -> None:

@@ -20,8 +20,8 @@ _MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
 _RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
 _RULE_ACTIONS: Final = ("Restart", "RestartAllContainers")
 _NOT_EPHEMERAL: Final = (
-    "ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "resources", "resizePolicy", "restartPolicy",
-    "restartPolicyRules",
+    "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
+    "startupProbe", "lifecycle",
 )  # fmt: skip
 _NOT_INIT: Final = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 MAX_RULES: Final = 20

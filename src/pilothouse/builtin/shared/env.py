@@ -55,7 +55,7 @@ def field_ref(value: Object, field: Field, supported: Sequence[str]) -> None:
 
 def _subscripted(path: str, base: str, key: str, field: Field) -> None:
     if base == "metadata.annotations":
-        field.all_invalid("", key, words.qualified(key.lower()))
+        field.all_invalid("", key.lower(), words.qualified(key.lower()))
     elif base == "metadata.labels":
         field.all_invalid("", key, words.qualified(key))
     else:

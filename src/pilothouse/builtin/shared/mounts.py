@@ -73,8 +73,8 @@ def devices(container: Object, field: Field, volumes: Mapping[str, Object]) -> N
     names: set[str] = set()
     paths: set[str] = set()
     other = container.get("volumeMounts") or ()
-    mount_names = {one.get("name", "") for one in other}
-    mount_paths = {one.get("mountPath", "") for one in other}
+    mounted = {one.get("name", ""): one.get("mountPath", "") for one in other}  # of several, the last
+    mount_paths = set(mounted.values())
     for index, device in enumerate(container["volumeDevices"]):
         name, path = device.get("name", ""), device.get("devicePath", "")
         if not name:
@@ -94,7 +94,7 @@ def devices(container: Object, field: Field, volumes: Mapping[str, Object]) -> N
             field.invalid(f"[{index}].devicePath", path, "can not contain backsteps ('..')")
         elif path:
             paths.add(path)
-        if name in mount_names:
+        if name in mounted:
             field.invalid(f"[{index}].name", name, "must not already exist in volumeMounts")
         if path in mount_paths:
             field.invalid(f"[{index}].devicePath", path, "must not already exist as a path in volumeMounts")

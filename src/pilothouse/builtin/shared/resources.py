@@ -147,6 +147,8 @@ def claims(names: Sequence[str]) -> Rule:
                 field.duplicate(f"[{index}]", name)
             else:
                 seen.add(whole)
+            if request:
+                field.all_invalid(f"[{index}].request", request, words.label(request))
             if name not in names:
                 field.add(f"[{index}]", "FieldValueNotFound", f'Not found: "{name}"{known}')
 

@@ -83,15 +83,13 @@ def _label_keys(value: Object, field: Field) -> None:
 
 def topology_spread(items: Sequence[Object], field: Field) -> None:
     """`topologySpreadConstraints`, told from the list."""
-    seen: set[tuple[str, str]] = set()
+    pairs = [(value.get("topologyKey", ""), value.get("whenUnsatisfiable", "")) for value in items]
     for index, value in enumerate(items):
         before = len(field.found)
         _spread(value, field)
-        pair = (value.get("topologyKey", ""), value.get("whenUnsatisfiable", ""))
-        if pair in seen:
-            path, shown = "{topologyKey, whenUnsatisfiable}", f"{{{pair[0]}, {pair[1]}}}"
+        if pairs[index] in pairs[index + 1 :]:  # told at the earlier one
+            path, shown = "{topologyKey, whenUnsatisfiable}", "{" + ", ".join(pairs[index]) + "}"
             field.duplicate(path, shown)
-        seen.add(pair)
         _domains(value, field)
         _closed("nodeAffinityPolicy", value, field)
         _closed("nodeTaintsPolicy", value, field)

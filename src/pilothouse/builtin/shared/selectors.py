@@ -100,7 +100,7 @@ def is_valid(selector: Object) -> bool:
 # -- node selectors
 
 
-def _node_expression(one: Object, field: Field) -> None:
+def _node_expression(one: Object, field: Field, lenient: bool = False) -> None:
     operator, values = one.get("operator", ""), one.get("values") or ()
     if operator in ("In", "NotIn"):
         if not values:
@@ -115,8 +115,12 @@ def _node_expression(one: Object, field: Field) -> None:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
     field.all_invalid("key", key, words.qualified(key))
-    for index, value in enumerate(values):
+    for index, value in enumerate(values if not lenient else ()):
         field.all_invalid(f"values[{index}]", value, words.label_value(value))
+
+
+def _lenient_node_expression(one: Object, field: Field) -> None:
+    _node_expression(one, field, lenient=True)
 
 
 def _node_field(one: Object, field: Field) -> None:
@@ -137,6 +141,12 @@ def _node_field(one: Object, field: Field) -> None:
 
 def node_selector_term(value: Object, field: Field) -> None:
     field.each("matchExpressions", _node_expression, value.get("matchExpressions"))
+    field.each("matchFields", _node_field, value.get("matchFields"))
+
+
+def lenient_node_selector_term(value: Object, field: Field) -> None:
+    """For preferences: values need not be label values."""
+    field.each("matchExpressions", _lenient_node_expression, value.get("matchExpressions"))
     field.each("matchFields", _node_field, value.get("matchFields"))
 
 

@@ -1,0 +1,212 @@
+"""What may change in a pod: its spec on update, its debugging containers, and its resources through resize."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.shared.internals import diff
+from pilothouse.builtin.shared.qos import qos_class
+from pilothouse.builtin.shared.same import same
+from pilothouse.machinery.rules import Field
+
+_ONLY: Final = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"
+)
+_COUNT: Final = "pod updates may not add or remove containers"
+_CONTAINERS: Final = ("containers", "initContainers")
+_RESIZABLE: Final = frozenset({"cpu", "memory"})
+_NODE_RULES: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+
+Object = Mapping[str, Any]
+
+
+def _deadline(new: Object, old: Object, field: Field) -> None:
+    after, before = new.get("activeDeadlineSeconds"), old.get("activeDeadlineSeconds")
+    if before is None:
+        return
+    if after is None:
+        field.invalid("activeDeadlineSeconds", None, "must not update from a positive integer to nil value")
+    elif after > before:
+        field.invalid("activeDeadlineSeconds", after, "must be less than or equal to previous value")
+
+
+def _tolerations(new: Object, old: Object, field: Field) -> None:
+    """Old ones must still be there, in whatever order; their seconds may differ."""
+    after = new.get("tolerations") or []
+    for one in old.get("tolerations") or ():
+        if not any(_alike(one, other) for other in after):
+            field.forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds")
+            return
+
+
+def _alike(one: Object, other: Object) -> bool:
+    names = {*one, *other} - {"tolerationSeconds"}
+    return all((one.get(name) or "") == (other.get(name) or "") for name in names)
+
+
+def _gates(new: Object, old: Object, field: Field) -> None:
+    known = {one.get("name") for one in old.get("schedulingGates") or ()}
+    for index, one in enumerate(new.get("schedulingGates") or ()):
+        name = one.get("name", "")
+        if name not in known:
+            why = f"only deletion is allowed, but found new scheduling gate '{name}'"
+            field.forbidden(f"schedulingGates[{index}].name", why)
+
+
+def _gated_selector(new: Object, old: Object, field: Field) -> None:
+    """While a pod is gated its node selector may become stricter."""
+    before, after = old.get("nodeSelector") or {}, new.get("nodeSelector") or {}
+    if any(after.get(key) != value for key, value in before.items()):
+        why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        field.invalid("nodeSelector", dict(sorted(after.items())), why)
+
+
+def _node_rules(spec: Object) -> list[Any] | None:
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(_NODE_RULES)
+    return None if required is None else required.get("nodeSelectorTerms") or []
+
+
+def _gated_affinity(new: Object, old: Object, field: Field) -> None:
+    """While a pod is gated, the node selector terms it has may be extended."""
+    before, after = _node_rules(old), _node_rules(new)
+    if not before:
+        return
+    path = f"affinity.nodeAffinity.{_NODE_RULES}.nodeSelectorTerms"
+    if after is None or len(after) != len(before):
+        field.invalid(path, after, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+        return
+    for index, (one, other) in enumerate(zip(before, after, strict=True)):
+        for kind in ("matchExpressions", "matchFields"):
+            kept = one.get(kind) or []
+            if not one.get("matchExpressions") and not one.get("matchFields"):
+                if not same(one, other):
+                    field.invalid(f"{path}[{index}]", other, "no additions/deletions to empty terms are allowed")
+                break
+            if not all(expression in (other.get(kind) or []) for expression in kept):
+                why = "only additions are allowed (no mutations or deletions)"
+                field.invalid(f"{path}[{index}]", other, why)
+                break
+
+
+def _without_node_rules(affinity: Object | None) -> Any:
+    node = {name: one for name, one in ((affinity or {}).get("nodeAffinity") or {}).items() if name != _NODE_RULES}
+    made = {name: one for name, one in (affinity or {}).items() if name != "nodeAffinity"}
+    return {**made, "nodeAffinity": node} if node else made
+
+
+def _with(spec: dict[str, Any], name: str, value: Any) -> None:
+    if value is None:
+        spec.pop(name, None)
+    else:
+        spec[name] = value
+
+
+def _munged(new: Object, old: Object) -> dict[str, Any]:
+    """The new spec with everything that may change put back as it was."""
+    spec = dict(new)
+    for kind in _CONTAINERS:
+        if kind in spec:
+            pairs = zip(spec[kind] or (), old.get(kind) or (), strict=True)
+            spec[kind] = [{**after, "image": before.get("image", "")} for after, before in pairs]
+    for name in ("activeDeadlineSeconds", "tolerations", "schedulingGates"):
+        _with(spec, name, old.get(name))
+    before = old.get("terminationGracePeriodSeconds")
+    if before is not None and before < 0 and new.get("terminationGracePeriodSeconds") == 1:
+        spec["terminationGracePeriodSeconds"] = before
+    if old.get("schedulingGates"):
+        _with(spec, "nodeSelector", old.get("nodeSelector"))
+        if same(_without_node_rules(new.get("affinity")), _without_node_rules(old.get("affinity"))):
+            _with(spec, "affinity", old.get("affinity"))
+    return spec
+
+
+def pod_update(new: Object, field: Field) -> bool | None:
+    """For the spec: `field.old` is the old spec. True where the rest makes no sense."""
+    old = field.old
+    counts = [len(new.get(kind) or ()) != len(old.get(kind) or ()) for kind in _CONTAINERS]
+    if any(counts):
+        field.forbidden(_CONTAINERS[counts.index(True)], _COUNT)
+        return True
+    before = len(field.found)
+    _deadline(new, old, field)
+    _gates(new, old, field)
+    if old.get("schedulingGates"):
+        _gated_selector(new, old, field)
+        _gated_affinity(new, old, field)
+    _tolerations(new, old, field)
+    munged = _munged(new, old)
+    if len(field.found) == before and not same(munged, old):
+        field.forbidden("", _ONLY + diff("PodSpec", dict(old), munged))
+    return None
+
+
+def ephemeral_update(new: Object, field: Field) -> None:
+    """For the spec, after the ephemeralcontainers subresource: containers may be added, nothing else."""
+    after = {one.get("name"): one for one in new.get("ephemeralContainers") or ()}
+    for one in field.old.get("ephemeralContainers") or ():
+        name = one.get("name", "")
+        if name not in after:
+            why = f'existing ephemeral containers "{name}" may not be removed\n'
+            field.forbidden("ephemeralContainers", why)
+        elif not same(one, after[name]):
+            shown = diff("EphemeralContainer", one, after[name])
+            why = f'existing ephemeral containers "{name}" may not be changed\n{shown}'
+            field.forbidden("ephemeralContainers", why)
+
+
+def _resources(holder: Object) -> Object:
+    return holder.get("resources") or {}
+
+
+def _removed(new: Object, old: Object, kind: str) -> bool:
+    return any(name not in (new.get(kind) or {}) for name in (old.get(kind) or {}) if name in _RESIZABLE)
+
+
+def _removals(new: Object, old: Object, field: Field, path: str, label: str) -> None:
+    for kind in ("limits", "requests"):
+        if _removed(_resources(new), _resources(old), kind):
+            field.forbidden(f"{path}.{kind}", f"{label} {kind} cannot be removed")
+
+
+def _put_back(new: Object, old: Object) -> dict[str, Any]:
+    """New resources with those of cpu and memory as they were."""
+    made: dict[str, Any] = dict(_resources(new))
+    for kind in ("limits", "requests"):
+        after, before = made.get(kind) or {}, _resources(old).get(kind) or {}
+        rest = {name: one for name, one in after.items() if name not in _RESIZABLE}
+        _with(made, kind, {**rest, **{name: one for name, one in before.items() if name in _RESIZABLE}} or None)
+    return made
+
+
+def _resized(spec: Object, old: Object) -> dict[str, Any]:
+    made = dict(spec)
+    for kind in _CONTAINERS:
+        pairs = zip(spec.get(kind) or (), old.get(kind) or (), strict=False)
+        if kind in made:
+            made[kind] = [{**after, "resources": _put_back(after, before)} for after, before in pairs]
+    if spec.get("resources") is not None or old.get("resources") is not None:
+        _with(made, "resources", _put_back(spec, old) or None)
+    return made
+
+
+def pod_resize(new: Object, field: Field) -> bool | None:
+    """For the spec, after the resize subresource: only cpu and memory, within the same quality of service."""
+    old: Object = field.old
+    if qos_class(new) != qos_class(old):
+        shown = (field.root.get("status") or {}).get("qosClass") or qos_class(old)
+        field.invalid("", shown, "Pod QOS Class may not change as a result of resizing")
+    counts = [len(new.get(kind) or ()) != len(old.get(kind) or ()) for kind in _CONTAINERS]
+    if any(counts):
+        field.forbidden(_CONTAINERS[counts.index(True)], _COUNT)
+        return True
+    for kind in _CONTAINERS:
+        pairs: Sequence[tuple[Object, Object]] = list(zip(new.get(kind) or (), old.get(kind) or (), strict=True))
+        for index, (after, before) in enumerate(pairs):
+            _removals(after, before, field, f"{kind}[{index}].resources", "resource")
+    _removals(new, old, field, "resources", "pod-level resource")
+    if not same(_resized(new, old), old):
+        field.forbidden("", "only cpu and memory resources are mutable")
+    return None

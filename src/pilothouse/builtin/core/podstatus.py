@@ -1,0 +1,103 @@
+"""The status of a pod: what a write to it may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.shared import words
+from pilothouse.builtin.shared.internals import internal
+from pilothouse.machinery.rules import IMMUTABLE, Field
+
+_NOT_NEGATIVE: Final = "must be a non-negative integer"
+_NO_RESTART: Final = "may not be transitioned to non-terminated state"
+_ONE_EACH: Final = "may specify no more than one IP for each IP family"
+
+Object = Mapping[str, Any]
+
+
+def _conditions(items: Sequence[Object], field: Field) -> None:
+    for index, one in enumerate(items):
+        generation = one.get("observedGeneration", 0)
+        if generation < 0:
+            field.invalid(f"conditions[{index}].observedGeneration", generation, _NOT_NEGATIVE)
+        kind = one.get("type", "")
+        if kind not in ("PodScheduled", "Ready", "Initialized", "ContainersReady"):
+            field.all_invalid(f"conditions[{index}].Type", kind, words.qualified(kind))
+
+
+def _transitions(path: str, new: Sequence[Object], old: Sequence[Object], spec: Object, field: Field) -> None:
+    """A container that has ended stays so where the pod does not restart it."""
+    policy = spec.get("restartPolicy")
+    if policy == "Always":
+        return
+    every = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+    own = {one.get("name"): one.get("restartPolicy") for one in every}
+    after = {one.get("name"): one for one in new}
+    for index, one in enumerate(old):
+        ended = (one.get("state") or {}).get("terminated")
+        now = after.get(one.get("name"))
+        if ended is None or now is None or own.get(one.get("name")) is not None:
+            continue
+        if ended.get("exitCode", 0) != 0 and policy == "OnFailure":
+            continue
+        if (now.get("state") or {}).get("terminated") is None:
+            field.forbidden(f"{path}[{index}].state", _NO_RESTART)
+
+
+def _addresses(name: str, status: Object, field: Field, single: str) -> None:
+    """`podIPs` or `hostIPs`: addresses, at most one of each family."""
+    found = status.get(name) or []
+    if not found:
+        return
+    if single == "hostIP" and found[0].get("ip") != status.get("hostIP"):
+        field.invalid(f"{name}[0].ip", found[0].get("ip", ""), "must be equal to `hostIP`")
+    families, broken = set(), -1
+    for index, one in enumerate(found):
+        text = one.get("ip", "")
+        address = words.address(text)
+        if address is None:
+            field.all_invalid(f"{name}[{index}]", text, words.ip(text))
+            broken = index if broken < 0 else broken
+        else:
+            families.add(address.version)
+    if len(found) > 1:
+        if broken >= 0:
+            text = found[broken].get("ip", "")
+            field.internal(name, f"failed to check for dual stack with error:invalid IP[{broken}]: {text}")
+        if broken >= 0 or len(families) != 2 or len(found) > 2:
+            field.invalid(name, [internal("PodIP", one) for one in found], _ONE_EACH)
+
+
+def _claim_statuses(items: Sequence[Object], spec: Object, field: Field) -> None:
+    known = {one.get("name") for one in spec.get("resourceClaims") or ()}
+    for index, one in enumerate(items):
+        path = f"resourceClaimStatuses[{index}]"
+        name, claim = one.get("name", ""), one.get("resourceClaimName")
+        if name not in known:
+            field.invalid(f"{path}.name", name, "must match the name of an entry in `spec.resourceClaims`")
+        if claim is not None:
+            field.all_invalid(f"{path}.resourceClaimName", claim, words.subdomain(claim))
+
+
+def pod_status(new: Object, field: Field) -> None:
+    """For the status; `field.old` is the old one."""
+    old: Object = field.old or {}
+    spec = field.root.get("spec") or {}
+    if new.get("conditions"):
+        _conditions(new["conditions"], field)
+    name = new.get("nominatedNodeName", "")
+    if name:
+        field.all_invalid("nominatedNodeName", name, words.subdomain(name))
+    generation = new.get("observedGeneration", 0)
+    if generation < 0:
+        field.invalid("observedGeneration", generation, _NOT_NEGATIVE)
+    if old.get("qosClass") and new.get("qosClass", "") != old["qosClass"]:
+        field.invalid("qosClass", new.get("qosClass", ""), IMMUTABLE)
+    for kind in ("containerStatuses", "initContainerStatuses"):
+        if old.get(kind):
+            _transitions(kind, new.get(kind) or (), old[kind], spec, field)
+    if new.get("resourceClaimStatuses"):
+        _claim_statuses(new["resourceClaimStatuses"], spec, field)
+    _addresses("hostIPs", new, field, "hostIP")
+    _addresses("podIPs", new, field, "podIP")

@@ -1,0 +1,144 @@
+"""IP addresses and networks as API fields take them: which texts are refused, and which only warned about.
+
+Fields that are older than the strict rules take what they held before (`kept`); newer fields want the canonical text.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from pilothouse.machinery import names
+from pilothouse.machinery.names import IPAddress, IPNetwork
+from pilothouse.machinery.rules import Field
+
+_SPECIAL: Final = (
+    ("is_loopback", "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+    ("is_link_local", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+)
+_LOCAL_MULTICAST: Final = (ipaddress.ip_network("224.0.0.0/24"), ipaddress.ip_network("ff02::/16"))
+
+
+def _zeros(text: str) -> bool:
+    """Whether some number before or between dots, or the length of a prefix, begins with a zero that means nothing."""
+    base, _, bits = text.partition("/")
+    parts = base.rpartition(":")[2].split(".") if "." in base else []
+    return any(len(part) > 1 and part[0] == "0" for part in (*parts, bits))
+
+
+def _mapped(found: IPAddress) -> bool:
+    return isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None
+
+
+def strict_address(text: str) -> list[str]:
+    """What is wrong with an address in an old field."""
+    found = names.parse_address(text)
+    if found is None:
+        return [names.ADDRESS_TEXT]
+    if _zeros(text):
+        return ["must not have leading 0s"]
+    return ["must not be an IPv4-mapped IPv6 address"] if _mapped(found) else []
+
+
+def canonical_address(text: str) -> list[str]:
+    """What is wrong with an address in a new field, which takes one spelling alone."""
+    whys = strict_address(text)
+    if not whys:
+        shown = str(names.parse_address(text))
+        if shown != text:
+            return [f'must be in canonical form ("{shown}")']
+    return whys
+
+
+def strict_network(text: str) -> list[str]:
+    """What is wrong with a CIDR in an old field."""
+    found = names.parse_network(text)
+    if found is None:
+        return [names.NETWORK_TEXT]
+    whys = []
+    if _zeros(text):
+        whys.append("must not have leading 0s in IP or prefix length")
+    base = names.parse_address(text.partition("/")[0])
+    if base is not None and _mapped(base):
+        whys.append("must not have an IPv4-mapped IPv6 address")
+    if base != found.network_address:
+        whys.append("must not have bits set beyond the prefix length")
+    return whys
+
+
+def canonical_network(text: str) -> list[str]:
+    """What is wrong with a CIDR in a new field."""
+    whys = strict_network(text)
+    if not whys:
+        shown = str(names.parse_network(text))
+        if shown != text:
+            return [f'must be in canonical form ("{shown}")']
+    return whys
+
+
+def old_address(path: str, text: str, field: Field, kept: Collection[str] = ()) -> None:
+    """Refuse an address of an old field, but for those that it held before."""
+    if text not in kept:
+        field.all_invalid(path, text, strict_address(text))
+
+
+def old_network(path: str, text: str, field: Field, kept: Collection[str] = ()) -> None:
+    """Refuse a CIDR of an old field, but for those that it held before."""
+    if text not in kept:
+        field.all_invalid(path, text, strict_network(text))
+
+
+def family(text: str) -> int:
+    """4 or 6; 0 where the text is neither an address nor a network."""
+    found: IPAddress | IPNetwork | None = names.parse_address(text) or names.parse_network(text)
+    return found.version if found is not None else 0
+
+
+def endpoint_whys(text: str) -> list[str]:
+    """Why an address cannot be that of an endpoint: unspecified, loopback, link-local."""
+    found = names.parse_address(text)
+    if found is None:
+        return []
+    whys = [f"may not be unspecified ({found})"] if found.is_unspecified else []
+    whys += [why for quality, why in _SPECIAL if getattr(found, quality)]
+    if any(found.version == net.version and found in net for net in _LOCAL_MULTICAST):
+        whys.append("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
+    return whys
+
+
+def address_warnings(path: str, text: Any) -> Iterator[str]:
+    """Warnings about an address that is understood but not spelled as it should be."""
+    found = names.parse_address(text) if isinstance(text, str) and text else None
+    if found is None:
+        return
+    if _zeros(text) or _mapped(found):
+        mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+        yield (
+            f"{path}: non-standard IP address {_quoted(text)} will be considered invalid in a future Kubernetes release: "
+            f"use {_quoted(str(mapped or found))}"
+        )
+    elif found.version == 6 and str(found) != text:
+        yield f'{path}: IPv6 address {_quoted(text)} should be in RFC 5952 canonical format ("{found}")'
+
+
+def network_warnings(path: str, text: Any) -> Iterator[str]:
+    """The same about a CIDR."""
+    found = names.parse_network(text) if isinstance(text, str) and text else None
+    if found is None:
+        return
+    base = names.parse_address(text.partition("/")[0])
+    if base != found.network_address:
+        shown = f"{_quoted(str(found))} or {_quoted(f'{base}/{found.max_prefixlen}')}"
+        yield f"{path}: CIDR value {_quoted(text)} is ambiguous in this context (should be {shown}?)"
+    elif _zeros(text) or (base is not None and _mapped(base)):
+        yield (
+            f"{path}: non-standard CIDR value {_quoted(text)} will be considered invalid in a future Kubernetes release: "
+            f"use {_quoted(str(found))}"
+        )
+    elif found.version == 6 and str(found) != text:
+        yield f"{path}: IPv6 CIDR value {_quoted(text)} should be in RFC 5952 canonical format ({_quoted(str(found))})"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
