@@ -22,6 +22,7 @@ from pilothouse.machinery.typed.prune import with_named, without
 from pilothouse.machinery.typed.validate import joined
 from pilothouse.registry.managed import entries as e
 from pilothouse.registry.managed import lastapplied
+from pilothouse.registry.managed import scale as scales
 from pilothouse.registry.managed.conflicts import ConflictError, Conflicts
 from pilothouse.registry.managed.entries import APPLY, UPDATE, Entry
 
@@ -99,9 +100,12 @@ class Tracker:
             return _with_entries(obj, [])
         return _with_entries(obj, [self._entry(manager, UPDATE, now, fields).render()])
 
-    def update(self, live: Object, new: Object, manager: str, now: str) -> Object:
-        """`new` with its entries, when `manager` replaces `live` by it (PUT, and patches that are no apply)."""
-        return run(self.update_steps(live, new, manager, now), self.convert)
+    def update(self, live: Object, new: Object, manager: str, now: str, *, forget: bool = False) -> Object:
+        """`new` with its entries, when `manager` replaces `live` by it (PUT, and patches that are no apply).
+
+        `forget`: what was sent had `[]` or `[{}]` as managedFields (see `resets`), which a decoder may have dropped.
+        """
+        return run(self.update_steps(live, new, manager, now, forget=forget), self.convert)
 
     def apply(self, live: Object | None, config: Object, manager: str, now: str, *, force: bool = False) -> Object:
         """The object that comes of applying `config` to `live` (None: there is none yet), with its entries; not yet
@@ -112,10 +116,34 @@ class Tracker:
         """
         return run(self.apply_steps(live, config, manager, now, force=force), self.convert)
 
+    def scale(self, live: Object, new: Object, manager: str, paths: scales.Paths) -> Object:
+        """`new` with its entries, when `manager` has written its number of replicas through /scale.
+
+        `paths`: by apiVersion, the field names down to that number. The tracker is the parent's.
+        """
+        changed = _at(live, paths, self.api_version) != _at(new, paths, self.api_version)
+        written = scales.updated(self._stored(live), self.api_version, paths, manager, changed)
+        return _with_entries(new, written)
+
+    def scale_apply(
+        self, live: Object, replicas: int | None, manager: str, paths: scales.Paths, *, force: bool = False
+    ) -> Object:
+        """`live` with the number that a Scale was applied with (None: without one). Raises ConflictError."""
+        known = self._stored(live)
+        before = _at(live, paths, self.api_version)
+        if not known and before is not None:
+            known = [scales.before_first_apply(self.api_version, paths, BEFORE_FIRST_APPLY)]
+        changed = replicas != before
+        owns = replicas is not None
+        written = scales.applied(known, self.api_version, paths, manager, owns=owns, changed=changed, force=force)
+        gone = not owns and scales.owned(known, paths) and not scales.owned(e.read(written, trusted=True), paths)
+        new = _set_at(live, paths.get(self.api_version, ("spec", "replicas")), replicas) if owns or gone else live
+        return _with_entries(new, written)
+
     # ------------------------------------------------------------------ update
 
-    def update_steps(self, live: Object, new: Object, manager: str, now: str) -> Steps:
-        known = self._entries_of(live, new)
+    def update_steps(self, live: Object, new: Object, manager: str, now: str, *, forget: bool = False) -> Steps:
+        known = [] if forget and not self.subresource else self._entries_of(live, new)
         if not known:
             return _with_entries(new, [])
         changes = self._changes(self.schema, self.api_version, live, new)
@@ -138,8 +166,13 @@ class Tracker:
                 found = []
             if found:
                 return found
+        return self._stored(live)
+
+    @staticmethod
+    def _stored(live: Object) -> list[Entry]:
+        """The entries of a live object; none when they cannot be read."""
         try:
-            return e.read(stored, trusted=True)
+            return e.read(_managed(live), trusted=True)
         except ValueError:
             return []
 
@@ -213,10 +246,7 @@ class Tracker:
     def _known_before_apply(self, live: Object | None, now: str) -> list[Entry]:
         if live is None:
             return []
-        try:
-            known = e.read(_managed(live), trusted=True)
-        except ValueError:
-            known = []
+        known = self._stored(live)
         if known:
             return known
         fields = self._without_reset(created(self.schema, self.custom)(live), self.api_version)
@@ -317,8 +347,31 @@ def settled(live: Object, new: Object) -> Object:
     return with_old_times if with_old_times == live else new
 
 
+def resets(document: Any) -> bool:
+    """Whether a sent document says with `[]` or `[{}]` that its owners shall be forgotten."""
+    return isinstance(document, dict) and e.is_reset(_managed(document))
+
+
 def _timeless(entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key != "time"}
+
+
+def _at(obj: Object, paths: scales.Paths, api_version: str) -> Any:
+    value: Any = obj
+    for name in paths.get(api_version, ("spec", "replicas")):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _set_at(obj: Object, path: tuple[str, ...], value: Any) -> Object:
+    """The object with another value at the path; None takes the field out."""
+    name, *rest = path
+    if rest:
+        inner = obj.get(name)
+        return {**obj, name: _set_at(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
+    if value is None:
+        return {key: other for key, other in obj.items() if key != name}
+    return {**obj, name: value}
 
 
 def _joined(entries: list[Entry], mine: Entry) -> list[Entry]:
