@@ -16,6 +16,7 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery import times
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.scalars import INT32_LEAST, INT32_MOST, INT64_LEAST, INT64_MOST, unbase64
+from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
 from pilothouse.machinery.schema import Field, Schema
 
@@ -38,9 +39,9 @@ class _Walk:
     def __init__(self, findings: Findings, repeated: Repeated) -> None:
         self.findings = findings
         self.repeated = repeated
-        self.saved: str | None = None  # the first type error
-        self.struct = ""  # type that has the field at hand, as Go's errors name it
-        self.package = ""
+        self.saved: str | None = None  # the first type error,
+        self.saved_parts: tuple[str, str, tuple[str, ...]] | None = None  # and what it is made of
+        self.owner: Schema | None = None  # the struct that has the field at hand
         self.stack: tuple[str, ...] = ()  # field names down to the one at hand
 
     def run(self, schema: Schema, value: Any) -> None:
@@ -65,7 +66,7 @@ class _Walk:
         if value.__class__ is not dict:
             self._mistyped(value, self._type_name(schema))
             return
-        outer = self.struct, self.package, self.stack
+        outer = self.owner, self.stack
         seen: set[str] = set()
         places = field_places(schema)
         for key, item in self.repeated.get(id(value)) or value.items():
@@ -78,10 +79,10 @@ class _Walk:
                 self.findings.note(f'duplicate field "{inner}"')
             seen.add(key)
             field, above = place
-            self.struct, self.package = schema.name, schema.package
-            self.stack = (*outer[2], *above, key)
+            self.owner = schema
+            self.stack = (*outer[1], *above, key)
             self._value(field.schema, item, inner)
-        self.struct, self.package, self.stack = outer
+        self.owner, self.stack = outer
 
     def _map(self, schema: Schema, value: Any, path: str) -> None:
         if value.__class__ is not dict:
@@ -115,14 +116,34 @@ class _Walk:
             read = _READERS.get(kind)
             if read is not None:
                 read(self, value)
-            elif kind == s.JSON and schema.name == "JSONSchemaPropsOrBool" and value.__class__ not in (dict, bool):
-                raise DecodeError("boolean or JSON schema expected")
+            elif schema.name in JSON_SCHEMA_CHOICES:
+                self._choice(schema.name, value)
 
     def _integer(self, value: Any, least: int, most: int, name: str) -> None:
         if kind_of(value) != "number":
             self._mistyped(value, name)
         elif value.__class__ is not int or not least <= value <= most:
             self._save(f"number {number_text(value)}", name)
+
+    def _choice(self, name: str, value: Any) -> None:
+        """A schema or something else; what is inside has a decoder of its own, whose refusal is final."""
+        if name == "JSONSchemaPropsOrBool" and value.__class__ not in (dict, bool):
+            raise DecodeError("boolean or JSON schema expected")
+        if name == "JSONSchemaPropsOrStringArray" and value.__class__ is list:
+            schemas = [item for item in value if item is not None and item.__class__ is not str]
+            if schemas:
+                raise DecodeError(self._wrong(kind_of(schemas[0]), "string"))
+            return
+        inner = _Walk(Findings(), self.repeated)
+        for item in value if value.__class__ is list else [value]:
+            if self.owner is not None and item.__class__ in (dict, list):
+                inner._value(self.owner, item, "")
+        if inner.saved_parts is not None:
+            what, type_name, below = inner.saved_parts
+            self.stack = (*self.stack, *below)
+            raise DecodeError(self._wrong(what, type_name))
+        if inner.saved is not None:
+            raise DecodeError(inner.saved)
 
     def _bytes(self, value: Any) -> None:
         if value.__class__ is not str:
@@ -166,14 +187,16 @@ class _Walk:
     def _save(self, what: str, name: str) -> None:
         if self.saved is None:
             self.saved = self._wrong(what, name)
+            self.saved_parts = what, name, self.stack
 
     def _wrong(self, what: str, name: str) -> str:
-        if not self.stack:
+        if self.owner is None:
             return f"json: cannot unmarshal {what} into Go value of type {name}"
-        return f"json: cannot unmarshal {what} into Go struct field {self.struct}.{'.'.join(self.stack)} of type {name}"
+        field = ".".join((self.owner.name, *self.stack))
+        return f"json: cannot unmarshal {what} into Go struct field {field} of type {name}"
 
     def _type_name(self, schema: Schema) -> str:
-        return go_type_name(schema, self.package)
+        return go_type_name(schema, self.owner.package if self.owner is not None else "")
 
 
 _READERS: Final[dict[str, Callable[[_Walk, Any], None]]] = {

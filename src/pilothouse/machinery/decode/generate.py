@@ -57,7 +57,7 @@ _HELPERS: Final = {
     name: getattr(scalars, name)
     for name in (
         "a_list", "a_map", "any_json", "boolean", "duration", "float64", "int32", "int64", "int_or_string",
-        "micro_time", "octets", "quantity", "string_map", "strings", "text", "time",
+        "micro_time", "octets", "quantity", "quantity_map", "string_map", "strings", "text", "time",
     )
 }  # fmt: skip
 REFUSALS: Final = (Mismatch, QuantityError)  # what generated code raises
@@ -203,6 +203,8 @@ class _Writer:
         if schema.kind == s.MAP:
             if schema.items.kind == s.STRING:
                 return f"string_map({x})"
+            if schema.items.kind == s.QUANTITY:
+                return f"quantity_map({x}, f)"
             # The original stores an empty text for null bytes.
             y, k, m = f"y{depth}", f"k{depth}", f"m{depth}"
             item = self._nested(schema.items, y, depth, '""' if schema.items.kind == s.BYTES else None)

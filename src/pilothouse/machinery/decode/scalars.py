@@ -163,6 +163,20 @@ def string_map(value: Any) -> dict[str, str]:
     return made
 
 
+def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
+    """A map of quantities, sorted by key, null in it being zero."""
+    if value.__class__ is not dict:
+        raise Mismatch
+    made = {}
+    for key in sorted(value):
+        item = value[key]
+        if item.__class__ is str:
+            made[key] = quantities.shown(item)
+        else:
+            made[key] = "0" if item is None else quantity(item, findings)
+    return made
+
+
 def a_list(value: Any) -> list[Any]:
     if value.__class__ is not list:
         raise Mismatch
