@@ -14,26 +14,26 @@ from pilothouse.builtin.facts import ResourceFacts
 from pilothouse.builtin.published import openapi_version
 from pilothouse.openapi import roots, text, v2, v3
 from pilothouse.openapi.catalog import Catalog, Source
-from pilothouse.openapi.model import USUAL, GroupVersion, MediaTypes
+from pilothouse.openapi.model import USUAL, GroupVersion, Style
 from pilothouse.openapi.operations import Operations, Path
 from pilothouse.openapi.parameters import table
 
 BUILTIN = "builtin"
 
 
-def publish(catalog: Catalog, resources: Iterable[ResourceFacts], media: MediaTypes = USUAL) -> None:
+def publish(catalog: Catalog, resources: Iterable[ResourceFacts], style: Style = USUAL) -> None:
     """Put the documents of all these (served) resources into the catalog. Nothing is made until somebody asks.
 
-    `media`: what the server speaks (with CBOR its documents say so).
+    `style`: with CBOR the documents say so.
     """
     versions = _versions(resources)
-    etags = known_etags() if media == USUAL else {}
+    etags = known_etags() if style == USUAL else {}
     everything: list[Callable[[], list[Path]]] = []
     for version, usual in versions:
         etag = etags.get(version.path, "") if usual else ""
-        catalog.set(version.path, Source(partial(_version_document, version, media), etag))
-        everything.append(partial(_version_paths, version, media))
-    for path, root in root_paths([version for version, _ in versions], media).items():
+        catalog.set(version.path, Source(partial(_version_document, version, style), etag))
+        everything.append(partial(_version_paths, version, style))
+    for path, root in root_paths([version for version, _ in versions], style).items():
         catalog.set(path, Source(partial(_root_document, root), etags.get(path, "")))
         everything.append(partial(_just, root))
     catalog.set_swagger(BUILTIN, lambda: v2.document([p for make in everything for p in make()], BuiltinDefinitions()))
@@ -47,14 +47,14 @@ def _versions(resources: Iterable[ResourceFacts]) -> list[tuple[GroupVersion, bo
     return [(openapi_version(*name, served), all(r.default for r in served)) for name, served in found.items()]
 
 
-def root_paths(versions: Iterable[GroupVersion], media: MediaTypes) -> dict[str, Path]:
+def root_paths(versions: Iterable[GroupVersion], style: Style) -> dict[str, Path]:
     """The documents that belong to no version, by their path in the index."""
     named = dict.fromkeys(version.group for version in versions if version.group)
     return {
         ".well-known/openid-configuration": roots.issuer(),
-        "api": roots.core(media),
-        "apis": roots.groups(media),
-        **{f"apis/{name}": roots.group(name, media) for name in named},
+        "api": roots.core(style),
+        "apis": roots.groups(style),
+        **{f"apis/{name}": roots.group(name, style) for name in named},
         "openid/v1/jwks": roots.keys(),
         "version": roots.version(),
     }
@@ -68,16 +68,16 @@ def known_etags() -> dict[str, str]:
     return found
 
 
-def _version_document(version: GroupVersion, media: MediaTypes) -> bytes:
-    return text.dumps(v3.group_version_document(version, BuiltinDefinitions(), media))
+def _version_document(version: GroupVersion, style: Style) -> bytes:
+    return text.dumps(v3.group_version_document(version, BuiltinDefinitions(), style))
 
 
 def _root_document(path: Path) -> bytes:
     return text.dumps(v3.document([path], BuiltinDefinitions()))
 
 
-def _version_paths(version: GroupVersion, media: MediaTypes) -> list[Path]:
-    return Operations(version, table(), media).paths()
+def _version_paths(version: GroupVersion, style: Style) -> list[Path]:
+    return Operations(version, table(), style).paths()
 
 
 def _just(path: Path) -> list[Path]:

@@ -5,7 +5,6 @@ The types are neutral: built-in kinds and custom resources are told in the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -86,8 +85,8 @@ class Definitions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MediaTypes:
-    """What the server speaks, in the order of the Swagger document.
+class Style:
+    """How a kind of server is described: what it speaks, in the order of the Swagger document, and a few habits.
 
     `watch`: what is added where a watch may be the answer.
     """
@@ -101,13 +100,25 @@ class MediaTypes:
         "application/apply-patch+yaml",
     )
     bodies: tuple[str, ...] = ("*/*",)
+    lists_resources: bool = True
+    creates_by_patch: bool = True
+    reads_at_revision: bool = False
+    deletes_with_options: bool = True
 
 
-USUAL: Final = MediaTypes()
-WITH_CBOR: Final = MediaTypes(
+USUAL: Final = Style()
+WITH_CBOR: Final = Style(
     objects=(*USUAL.objects, CBOR),
     watch=(*USUAL.watch, CBOR_SEQUENCE),
     patches=(*USUAL.patches, "application/apply-patch+cbor"),
 )
-
-Shared = Mapping[str, Any]
+CUSTOM: Final = Style(
+    objects=(JSON, YAML),
+    watch=(),
+    patches=("application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"),
+    bodies=(JSON, YAML),
+    lists_resources=False,
+    creates_by_patch=False,
+    reads_at_revision=True,
+    deletes_with_options=False,
+)

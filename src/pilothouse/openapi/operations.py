@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pilothouse.openapi.model import META, Body, GroupVersion, MediaTypes, Part, Resource
+from pilothouse.openapi.model import META, Body, GroupVersion, Part, Resource, Style
 from pilothouse.openapi.parameters import Parameter, Table, name_of
 
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
@@ -97,18 +97,20 @@ def article(resource: Resource, kind: str) -> str:
 class Operations:
     """The paths of one group version."""
 
-    def __init__(self, group_version: GroupVersion, table: Table, media: MediaTypes) -> None:
+    def __init__(self, group_version: GroupVersion, table: Table, style: Style) -> None:
         self._version = group_version
         self._table = table
-        self._media = media
+        self._style = style
         self._root = "/" + group_version.path
         self._tag = f"{camel(group_version.group)}_{group_version.version}"
         self._id = title(camel(group_version.group)) + title(group_version.version)
-        self._streams = (*media.objects, *media.watch)
+        self._streams = (*style.objects, *style.watch)
 
     def paths(self) -> list[Path]:
         """All paths, sorted, the resource list of the version included."""
-        found: dict[str, dict[str, Operation]] = {f"{self._root}/": {"get": self._resources()}}
+        found: dict[str, dict[str, Operation]] = {}
+        if self._style.lists_resources:
+            found[f"{self._root}/"] = {"get": self._resources()}
         for resource in self._version.resources:
             for path, operation in self._of(resource):
                 found.setdefault(path, {})[operation.method] = operation
@@ -124,8 +126,8 @@ class Operations:
             description="get available resources",
             tag=self._tag,
             parameters=(),
-            accepts=self._media.objects,
-            produces=self._media.objects,
+            accepts=self._style.objects,
+            produces=self._style.objects,
             answers=((200, META + "APIResourceList"), (401, TEXT)),
         )
 
@@ -182,8 +184,8 @@ class Operations:
             description=description,
             tag=self._tag,
             parameters=tuple(found),
-            accepts=accepts or self._media.bodies,
-            produces=produces or self._media.objects,
+            accepts=accepts or self._style.bodies,
+            produces=produces or self._style.objects,
             answers=(*answers, (401, TEXT)),
             request=request,
             action=action,
@@ -262,8 +264,8 @@ class Operations:
                 f"delete collection of {kind}",
                 "deletecollection",
                 ((200, STATUS),),
-                parameters=self._table.set("deletecollection"),
-                request=DELETE_OPTIONS,
+                parameters=self._table.set("deletecollection" if self._style.deletes_with_options else "list"),
+                request=DELETE_OPTIONS if self._style.deletes_with_options else "",
             )
 
     def _item(self, resource: Resource) -> Iterator[Operation]:
@@ -287,30 +289,33 @@ class Operations:
 
     def _verb(self, resource: Resource, verb: str, body: Body, description: str, part: Part | None = None) -> Operation:
         """Read, replace, patch or create one object or a part of it."""
-        request, options, produces = body.definition, self._table.set("write"), self._media.objects
+        request, options, produces = body.definition, self._table.set("write"), self._style.objects
         if verb == "patch":
             request, options = PATCH, self._table.set("patch")
         elif verb == "get":
-            request, options = "", ()
+            request, options = "", self._table.set("read") if self._style.reads_at_revision else ()
         answer = body.definition
         if part is not None and verb == "get" and part.options:
             options = self._table.options[part.options]
         if part is not None and part.plain_text:
-            answer, produces = TEXT, ("text/plain", *self._media.objects)
+            answer, produces = TEXT, ("text/plain", *self._style.objects)
         return self._operation(
             resource,
             _VERB_METHODS[verb],
             f"{_ID_VERBS[verb]}{self._id}{self._scope(resource)}{resource.body.kind}{title(part.name) if part else ''}",
             description,
             _VERB_METHODS[verb],
-            [(code, answer) for code in _CODES[verb]],
+            [(code, answer) for code in self._codes(verb)],
             body=body,
             parameters=options,
             request=request,
-            accepts=self._media.patches if verb == "patch" else (),
+            accepts=self._style.patches if verb == "patch" else (),
             produces=produces,
             named=body.kind,
         )
+
+    def _codes(self, verb: str) -> tuple[int, ...]:
+        return (200,) if verb == "patch" and not self._style.creates_by_patch else _CODES[verb]
 
     def _part(self, resource: Resource, part: Part, path: str) -> Iterator[tuple[str, Operation]]:
         kind = resource.body.kind

@@ -20,6 +20,7 @@ _DELETE: Final = (
 _NOT_FOR_COLLECTIONS: Final = frozenset({"allowWatchBookmarks", "watch"})
 SETS: Final = {
     "list": _LIST,
+    "read": ("resourceVersion",),
     "write": ("dryRun", "fieldManager", "fieldValidation"),
     "patch": ("dryRun", "fieldManager/patch", "fieldValidation", "force"),
     "delete": _DELETE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.openapi.model import JSON, META, USUAL, MediaTypes
+from pilothouse.openapi.model import JSON, META, USUAL, Style
 from pilothouse.openapi.operations import TEXT, Operation, Path, camel, title
 
 VERSION_INFO: Final = "io.k8s.apimachinery.pkg.version.Info"
@@ -32,19 +32,19 @@ def _read(
     return Path(path, (operation,))
 
 
-def core(media: MediaTypes = USUAL) -> Path:
+def core(style: Style = USUAL) -> Path:
     """/api/: which versions the core group has."""
     told = "get available API versions"
-    return _read("/api/", "getCoreAPIVersions", told, "core", META + "APIVersions", media.objects, media.objects)
+    return _read("/api/", "getCoreAPIVersions", told, "core", META + "APIVersions", style.objects, style.objects)
 
 
-def groups(media: MediaTypes = USUAL) -> Path:
+def groups(style: Style = USUAL) -> Path:
     """/apis/: the groups."""
     told = "get available API versions"
-    return _read("/apis/", "getAPIVersions", told, "apis", META + "APIGroupList", media.objects, media.objects)
+    return _read("/apis/", "getAPIVersions", told, "apis", META + "APIGroupList", style.objects, style.objects)
 
 
-def group(name: str, media: MediaTypes = USUAL) -> Path:
+def group(name: str, style: Style = USUAL) -> Path:
     """/apis/GROUP/."""
     tag = camel(name)
     return _read(
@@ -53,8 +53,8 @@ def group(name: str, media: MediaTypes = USUAL) -> Path:
         "get information of a group",
         tag,
         META + "APIGroup",
-        media.objects,
-        media.objects,
+        style.objects,
+        style.objects,
     )
 
 

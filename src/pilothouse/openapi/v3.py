@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from pilothouse.openapi.model import Definitions, GroupVersion, MediaTypes
+from pilothouse.openapi.model import Definitions, GroupVersion, Style
 from pilothouse.openapi.operations import TEXT, Operation, Operations, Path
 from pilothouse.openapi.parameters import Parameter, table
 from pilothouse.openapi.schemas import V3_PREFIX, only_for, reached
@@ -23,15 +23,21 @@ _SECURITY: Final = {
 }
 
 
-def group_version_document(version: GroupVersion, definitions: Definitions, media: MediaTypes) -> Document:
+def group_version_document(version: GroupVersion, definitions: Definitions, style: Style) -> Document:
     """The whole document of a group version."""
-    return document(Operations(version, table(), media).paths(), definitions, owner=(version.group, version.version))
+    return document(Operations(version, table(), style).paths(), definitions, owner=(version.group, version.version))
 
 
-def document(paths: Sequence[Path], definitions: Definitions, *, owner: tuple[str, str] = ("", "v1")) -> Document:
-    """A document of these paths and all schemas that they reach. `owner`: the group and version it is for."""
+def document(
+    paths: Sequence[Path], definitions: Definitions, *, owner: tuple[str, str] | None = ("", "v1")
+) -> Document:
+    """A document of these paths and all schemas that they reach.
+
+    `owner`: the group and version it is for; kinds that every version has are shown for that one only.
+    """
     schemas = reached(definition_names(paths), definitions)
-    only_for(schemas, *owner)
+    if owner is not None:
+        only_for(schemas, *owner)
     components: Document = {"schemas": schemas} if schemas else {}
     components["securitySchemes"] = _SECURITY
     return {
