@@ -30,11 +30,12 @@ from pilothouse.registry.store import GenericStore, Services
 from pilothouse.storage.api import Storage
 
 NOW = datetime.datetime(2026, 11, 29, 12, tzinfo=datetime.UTC)
-NAMESPACE, WORD = "c-k7", "k7x2"
+NAMES = recorded.NAMES
+NAMESPACE = NAMES["ns"]
 _GENERIC = re.compile(
     r"(metadata\.(name|generateName|labels$|annotations|finalizers|ownerReferences|resourceVersion|uid|deletion|namespace|managed|creation))"
 )
-_MARKS = re.compile(r"<(time|uid|random|rv|age)>")
+_MARKS = re.compile(r"<(time|uid|random|rv|age|hookport)>")
 _WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
 _METADATA = ("labels", "annotations", "finalizers", "generation")
 
@@ -158,14 +159,17 @@ def _filled(value: Any, variables: dict[str, str]) -> Any:
 
 
 def _expected(value: Any) -> Any:
-    return json.loads(json.dumps(value).replace("<ns>", NAMESPACE).replace("<id>", WORD).replace("<hookca>", "Y2E="))
+    text = json.dumps(value)
+    for mark, real in {"<ns>": NAMESPACE, "<id>": NAMES["id"], "<hookca>": "Y2E="}.items():
+        text = text.replace(mark, real)
+    return json.loads(text)
 
 
 def same(theirs: Any, ours: Any) -> bool:
     """Whether ours is what was recorded; marks such as <time> stand for anything."""
     if isinstance(theirs, str) and _MARKS.search(theirs):
         pattern = re.escape(theirs)
-        for mark in ("time", "uid", "random", "rv", "age"):
+        for mark in ("time", "uid", "random", "rv", "age", "hookport"):
             pattern = pattern.replace(re.escape(f"<{mark}>"), ".*")
         return isinstance(ours, str) and re.fullmatch(pattern, ours, re.DOTALL) is not None
     if isinstance(theirs, dict) and isinstance(ours, dict):
@@ -178,7 +182,7 @@ def same(theirs: Any, ours: Any) -> bool:
 @dataclasses.dataclass
 class Replay:
     skip: frozenset[int]
-    variables: dict[str, str] = dataclasses.field(default_factory=lambda: {"ns": NAMESPACE, "id": WORD})
+    variables: dict[str, str] = dataclasses.field(default_factory=lambda: dict(NAMES))
     objects: dict[tuple[str, str, str, str], Any] = dataclasses.field(default_factory=dict)
     differences: list[str] = dataclasses.field(default_factory=list)
     compared: int = 0
@@ -332,7 +336,7 @@ def replay(suite: str, name: str, *, skip: frozenset[int] = frozenset(), folder:
 
 
 def check(suite: str, name: str, *skip: int) -> None:
-    """All recorded writes of a case give our causes, warnings and objects; `skip` names steps that other rooms decide."""
+    """Recorded causes, warnings and objects of a case are ours too; `skip` names steps that other rooms decide."""
     run = replay(suite, name, skip=frozenset(skip))
     assert run.compared, f"{suite}/{name}: nothing was compared"
     assert not run.differences, "\n".join(run.differences)

@@ -15,14 +15,29 @@ from pilothouse.registry.behaviour import Behaviour
 _MODULES: Final[dict[str, dict[str, str]]] = {
     "": {
         "pods": "core.pods",
+        "podtemplates": "core.podtemplates",
+        "replicationcontrollers": "core.replicationcontrollers",
     },
     "apps": {
+        "daemonsets": "apps.daemonsets",
         "deployments": "apps.deployments",
+        "replicasets": "apps.replicasets",
+        "statefulsets": "apps.statefulsets",
     },
     "autoscaling": {},
     "batch": {},
     "coordination.k8s.io": {},
     "policy": {},
+    "networking.k8s.io": {
+        "ingressclasses": "networking.ingressclasses",
+        "ingresses": "networking.ingresses",
+        "ipaddresses": "networking.ipaddresses",
+        "networkpolicies": "networking.networkpolicies",
+        "servicecidrs": "networking.servicecidrs",
+    },
+    "discovery.k8s.io": {
+        "endpointslices": "discovery.endpointslices",
+    },
 }
 
 

@@ -115,8 +115,8 @@ def address_warnings(path: str, text: Any) -> Iterator[str]:
     if _zeros(text) or _mapped(found):
         mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
         yield (
-            f"{path}: non-standard IP address {_quoted(text)} will be considered invalid in a future Kubernetes release: "
-            f"use {_quoted(str(mapped or found))}"
+            f"{path}: non-standard IP address {_quoted(text)} will be considered invalid in a future Kubernetes "
+            f"release: use {_quoted(str(mapped or found))}"
         )
     elif found.version == 6 and str(found) != text:
         yield f'{path}: IPv6 address {_quoted(text)} should be in RFC 5952 canonical format ("{found}")'
@@ -133,8 +133,8 @@ def network_warnings(path: str, text: Any) -> Iterator[str]:
         yield f"{path}: CIDR value {_quoted(text)} is ambiguous in this context (should be {shown}?)"
     elif _zeros(text) or (base is not None and _mapped(base)):
         yield (
-            f"{path}: non-standard CIDR value {_quoted(text)} will be considered invalid in a future Kubernetes release: "
-            f"use {_quoted(str(found))}"
+            f"{path}: non-standard CIDR value {_quoted(text)} will be considered invalid in a future Kubernetes "
+            f"release: use {_quoted(str(found))}"
         )
     elif found.version == 6 and str(found) != text:
         yield f"{path}: IPv6 CIDR value {_quoted(text)} should be in RFC 5952 canonical format ({_quoted(str(found))})"
