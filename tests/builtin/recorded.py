@@ -252,7 +252,7 @@ def run_step(step: dict[str, Any], answer: dict[str, Any], replay: Replay, index
         return
     method, _, path = string.Template(step["do"]).safe_substitute(replay.variables).partition(" ")
     where = target(path)
-    if where is None or method not in ("POST", "PUT", "PATCH"):
+    if where is None or where.subresource == "scale" or method not in ("POST", "PUT", "PATCH"):
         return
     kind = behaviour(where.facts.group, where.facts.plural)
     made = _new_object(step, where, replay, method) if kind and answer.get("status") != 400 else None

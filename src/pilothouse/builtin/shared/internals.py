@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pilothouse.builtin.types import CORE, META, builtin_types
@@ -53,6 +53,8 @@ _ORDERS: Final[dict[str, tuple[str, ...]]] = {
         "schedulingGates", "resourceClaims", "resources", "hostnameOverride", "schedulingGroup", "evictionResponders",
     ),
 }  # fmt: skip
+# Pointers that are plain values there.
+_VALUES: Final = frozenset({"RollingUpdateDeployment", "RollingUpdateDaemonSet"})
 # Pod-wide host settings live in the security context there.
 _HOST_FIELDS: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 _GONE: Final = {"PodSpec": frozenset({*_HOST_FIELDS, "serviceAccount"})}
@@ -78,9 +80,12 @@ def _fields(schema: Schema) -> Iterable[Field]:
     return [found[name] for name in (*order, *rest) if name in found]
 
 
-def _struct(value: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def _struct(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     made = {
-        _go_name(schema.name, one.name): _view(value.get(one.name), one.schema, one.pointer) for one in _fields(schema)
+        _go_name(schema.name, one.name): _view(
+            value.get(one.name), one.schema, one.pointer and schema.name not in _VALUES
+        )
+        for one in _fields(schema)
     }
     if schema.name == "PodSpec":
         context = made["SecurityContext"]
@@ -111,12 +116,12 @@ def _zero(schema: Schema) -> Any:
     return {s.STRING: "", s.BOOL: False, s.INT32: 0, s.INT64: 0, s.QUANTITY: "0", s.INT_OR_STRING: 0}.get(schema.kind)
 
 
-def internal(type_name: str, value: dict[str, Any], package: str = CORE) -> dict[str, Any]:
+def internal(type_name: str, value: Mapping[str, Any], package: str = CORE) -> dict[str, Any]:
     """The internal form of a struct of `package`, as a dict in the order of its fields."""
     return _struct(value, builtin_types().get(package, type_name))
 
 
-def diff(type_name: str, old: dict[str, Any], new: dict[str, Any], package: str = CORE) -> str:
+def diff(type_name: str, old: Mapping[str, Any], new: Mapping[str, Any], package: str = CORE) -> str:
     """The unified diff of two structs' internal forms, without a head; every line ends in a newline."""
     before = json.dumps(internal(type_name, old, package), indent=1, ensure_ascii=False).splitlines()
     after = json.dumps(internal(type_name, new, package), indent=1, ensure_ascii=False).splitlines()

@@ -13,16 +13,22 @@ from pilothouse.builtin.shared.amounts import round_amounts
 from pilothouse.builtin.shared.podresources import pod_resource_defaults
 from pilothouse.machinery.rules import computed, defaults
 
-_IMAGE_TAG: Final = re.compile(r":[^/@]*$")
+# [domain[:port]/]path[:tag][@digest]; a first part without dot, port or capitals is no domain, which makes no difference here.
+_LABEL: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_PART: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_IMAGE: Final = re.compile(
+    rf"(?:{_LABEL}(?:\.{_LABEL})*(?::[0-9]+)?/)?{_PART}(?:/{_PART})*(?::(\w[\w.-]{{0,127}}))?"
+    r"(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
+    re.ASCII,
+)
 
 
 def image_tag(image: str) -> str:
-    """The tag of an image reference: `latest` where it has neither tag nor digest, empty with a digest alone."""
-    name, _, digest = image.partition("@")
-    found = _IMAGE_TAG.search(name)
-    if found:
-        return found[0][1:]
-    return "" if digest else "latest"
+    """The tag of an image reference: `latest` where it has neither tag nor digest, empty for a digest alone or no reference."""
+    found = _IMAGE.fullmatch(image)
+    if found is None:
+        return ""
+    return found[1] or ("" if found[2] else "latest")
 
 
 @lru_cache(maxsize=2048)

@@ -7,6 +7,7 @@ from pilothouse.machinery.rules.checks import (
     at_most,
     between,
     exactly_one,
+    given,
     immutable,
     immutable_null,
     longest,
@@ -40,7 +41,7 @@ from pilothouse.machinery.rules.field import Field, Rule, as_json, join, quoted,
 
 __all__ = [
     "Defaults", "Field", "IMMUTABLE", "NOT_NEGATIVE", "POSITIVE", "Rule", "Validate", "as_json", "at",
-    "at_most", "between", "computed", "defaults", "dig", "each", "each_key", "each_value", "exactly_one",
+    "at_most", "between", "computed", "defaults", "dig", "each", "each_key", "each_value", "exactly_one", "given",
     "if_changed", "immutable", "immutable_null", "join", "longest", "must_be", "not_empty", "not_negative",
     "on_create", "on_update", "one_of", "positive", "quoted", "required", "required_as", "rules",
     "sees_absent", "shown", "sorted_map", "together", "unique", "vocabulary", "when", "when_is",

@@ -28,6 +28,14 @@ def required_as(why: str) -> Rule:
 required: Final = required_as("")
 
 
+@sees_absent
+def given(value: Any, field: Field) -> bool:
+    """Something must be there, even if it is empty (a pointer of the original)."""
+    if value is None:
+        field.required()
+    return value is None
+
+
 def not_empty(value: Any, field: Field) -> bool:
     """For what is there but may not be empty: `Required value`."""
     if not value:

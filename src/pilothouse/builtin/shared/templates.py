@@ -1,0 +1,33 @@
+"""What workloads do with the template in their spec before and beside its validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pilothouse.builtin.shared.podgates import drop_closed
+from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
+
+Object = dict[str, Any]
+
+
+def _template(thing: Object | None) -> Object:
+    found: Object = ((thing or {}).get("spec") or {}).get("template") or {}
+    return found
+
+
+def prepare_template(new: Object, old: Object | None, context: Any) -> None:
+    """Drop fields of closed features from `spec.template`."""
+    drop_closed(_template(new), _template(old))
+
+
+def template_warnings(of_pods: bool = True) -> Callable[[Object, Object | None], Sequence[str]]:
+    """Warnings about `spec.template`; with `of_pods` also about a name that pods will bear."""
+
+    def warn(new: Object, old: Object | None) -> Sequence[str]:
+        found = list(name_warning(new, of_pods=True)) if of_pods and old is None else []
+        if old is None or _template(new) != _template(old):
+            found += spec_warnings("spec.template", _template(new), _template(old) if old else None)
+        return found
+
+    return warn
