@@ -1,0 +1,257 @@
+"""Reading YAML event by event, without recursion, into what the equal JSON document would have given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+import yaml
+from yaml.reader import ReaderError
+from yaml.scanner import ScannerError
+
+from pilothouse.machinery.goquote import quote
+from pilothouse.machinery.jsoncodec import JSONError, go_float, plain_floats, surely_unique
+from pilothouse.machinery.jsoncodec import loads as loads_json
+from pilothouse.machinery.yamlcodec.scalars import TAG, ScalarError, resolve, tagged
+
+DEEPEST: Final = 10_000
+_TOO_DEEP: Final = f"yaml: exceeded max depth of {DEEPEST}"
+_MERGE: Final = "<<"
+
+
+class YAMLError(ValueError):
+    """Not YAML; the text is Go's (`yaml: line 3: ...`)."""
+
+
+def loads(data: bytes) -> Any:
+    """The value of the first document, None for an empty one; members of objects sorted by name.
+
+    Of repeated keys the last counts. Raises YAMLError.
+    """
+    return loads_noting(data)[0]
+
+
+def loads_noting(data: bytes) -> tuple[Any, list[str]]:
+    """The same, and what strict decoding finds: `line 7: key "k" already set in map`."""
+    if data.startswith(b"{"):
+        # Most clients send JSON as YAML; that is twenty times faster to read.
+        value = _as_json(data)
+        if value is not None:
+            return value, []
+    builder = _Builder()
+    return builder.build(_events(data)), builder.repeated
+
+
+def _as_json(data: bytes) -> Any:
+    """The value of a document that is JSON without repeated members, None otherwise."""
+    try:
+        value = loads_json(data)
+        return _ordered(value) if surely_unique(data, value) else None
+    except (JSONError, RecursionError):
+        return None
+
+
+def _ordered(value: Any) -> Any:
+    if value.__class__ is dict:
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    if value.__class__ is list:
+        return [_ordered(item) for item in value]
+    return plain_floats(value)
+
+
+def duplicates_text(repeated: list[str]) -> str:
+    """How an error shows repeated keys."""
+    return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
+
+
+def _events(data: bytes) -> Iterator[Any]:
+    """The events of the first document."""
+    # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
+    parser = yaml.CLoader(data)
+    try:
+        while True:
+            event = parser.get_event()
+            if event is None or isinstance(event, yaml.DocumentEndEvent | yaml.StreamEndEvent):
+                return
+            if not isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+                yield event
+    except ReaderError as wrong:
+        raise YAMLError(f"yaml: {_reason(wrong)}") from None
+    except yaml.MarkedYAMLError as wrong:
+        if wrong.problem == "exceeded maximum nesting depth":  # this parser goes less deep
+            raise YAMLError(_TOO_DEEP) from None
+        raise YAMLError(f"yaml: {_where(wrong)}{wrong.problem or 'unknown problem parsing YAML content'}") from None
+    finally:
+        parser.dispose()
+
+
+def _reason(wrong: ReaderError) -> str:
+    reason = wrong.reason
+    return reason.decode() if isinstance(reason, bytes) else str(reason)
+
+
+def _where(wrong: yaml.MarkedYAMLError) -> str:
+    """Go counts lines from 0 and adds one for the scanner only; line 0 is not shown."""
+    if wrong.problem_mark is not None and wrong.problem_mark.line:
+        line = wrong.problem_mark.line + (1 if isinstance(wrong, ScannerError) else 0)
+    elif wrong.context_mark is not None:
+        line = wrong.context_mark.line
+    else:
+        line = 0
+    return f"line {line}: " if line else ""
+
+
+class _Open:
+    """A collection that is being read."""
+
+    __slots__ = ("anchor", "key", "made")
+
+    def __init__(self, made: Any, anchor: str | None) -> None:
+        self.made = made
+        self.anchor = anchor
+        self.key: Any = _NO_KEY  # of a mapping: the key whose value comes next
+
+
+_NO_KEY: Final = object()
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.repeated: list[str] = []
+        self.anchors: dict[str, Any] = {}
+        self.count = 0  # nodes in all,
+        self.copied = 0  # and those that aliases made
+
+    def build(self, events: Iterator[Any]) -> Any:
+        """The value of one document's events. Raises YAMLError."""
+        stack: list[_Open] = []
+        for event in events:
+            self.count += 1
+            if isinstance(event, yaml.ScalarEvent):
+                value = _scalar(event)
+                if event.anchor is not None:
+                    self.anchors[event.anchor] = value
+            elif isinstance(event, yaml.AliasEvent):
+                value = self._alias(event.anchor or "")
+            elif isinstance(event, yaml.CollectionStartEvent):
+                if len(stack) >= DEEPEST:
+                    raise YAMLError(_TOO_DEEP)
+                mapping = isinstance(event, yaml.MappingStartEvent)
+                stack.append(_Open({} if mapping else [], event.anchor))
+                if stack[-1].anchor is not None:
+                    self.anchors[stack[-1].anchor] = _UNFINISHED
+                continue
+            else:
+                value = self._closed(stack.pop())
+            if not stack:
+                return plain_floats(value) if value.__class__ is not dict else value
+            self._add(stack[-1], value, event)
+        return None
+
+    def _closed(self, done: _Open) -> Any:
+        value = done.made
+        if value.__class__ is dict:
+            value = dict(sorted(value.items()))
+        if done.anchor is not None:
+            self.anchors[done.anchor] = value
+        return value
+
+    def _alias(self, anchor: str) -> Any:
+        if anchor not in self.anchors:
+            raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
+        if self.anchors[anchor] is _UNFINISHED:
+            raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
+        return self._copy(self.anchors[anchor])
+
+    def _copy(self, value: Any) -> Any:
+        """A copy of what an anchor stands for, with the original's limit on how much aliases may make."""
+        self.count += 1
+        self.copied += 1
+        if self.copied > 100 and self.count > 1000 and self.copied / self.count > _allowed(self.count):
+            raise YAMLError("yaml: document contains excessive aliasing")
+        if value.__class__ is dict:
+            return {key: self._copy(item) for key, item in value.items()}
+        return [self._copy(item) for item in value] if value.__class__ is list else value
+
+    def _add(self, into: _Open, value: Any, event: Any) -> None:
+        if into.made.__class__ is list:
+            into.made.append(_finite(value))
+        elif into.key is _NO_KEY:
+            into.key = _Merge if value == _MERGE and _is_merge(event) else value
+        else:
+            key, into.key = into.key, _NO_KEY
+            if key is _Merge:
+                self._merge(into.made, value, event)
+            else:
+                self._set(into.made, key, value, event)
+
+    def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
+        key = _key(found)
+        if key in made:
+            shown = quote(key) if found.__class__ is str else key
+            self.repeated.append(f"line {event.start_mark.line + 1}: key {shown} already set in map")
+        made[key] = _finite(value)
+
+    def _merge(self, made: dict[str, Any], value: Any, event: Any) -> None:
+        for source in reversed(value) if value.__class__ is list else [value]:
+            if source.__class__ is not dict:
+                raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
+            for key, item in source.items():
+                made[key] = item
+
+
+_UNFINISHED: Final = object()
+
+
+class _Merge:
+    """Stands for the key of a merge."""
+
+
+def _is_merge(event: Any) -> bool:
+    return isinstance(event, yaml.ScalarEvent) and not event.style and event.tag in (None, "!", f"{TAG}merge")
+
+
+def _allowed(count: int) -> float:
+    """The part of all nodes that aliases may make: 99% of small documents, a tenth of very large ones."""
+    if count <= 400_000:
+        return 0.99
+    if count >= 4_000_000:
+        return 0.1
+    return 0.99 - 0.89 * (count - 400_000) / 3_600_000
+
+
+def _scalar(event: Any) -> Any:
+    if event.tag is None or event.tag == "!":
+        return resolve(event.value) if not event.style and event.tag is None else event.value
+    try:
+        return tagged(event.tag, event.value)
+    except ScalarError as wrong:
+        raise YAMLError(f"yaml: {wrong}") from None
+
+
+def _finite(value: Any) -> Any:
+    """Numbers as JSON has them."""
+    if value.__class__ is float:
+        if not math.isfinite(value):
+            shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+            raise YAMLError(f"json: unsupported value: {shown}")
+        return plain_floats(value)
+    return value
+
+
+def _key(value: Any) -> str:
+    """The text of a key that is not text; the original takes numbers and booleans."""
+    if value.__class__ is str:
+        return str(value)
+    if value.__class__ is bool:
+        return "true" if value else "false"
+    if value.__class__ is int:
+        return str(value)
+    if value.__class__ is float:
+        if math.isfinite(value):
+            return go_float(value)
+        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    if value is None:
+        raise YAMLError("unsupported map key of type: invalid, key: interface {}(nil)")
+    raise YAMLError(f"yaml: invalid map key: {value!r}")
