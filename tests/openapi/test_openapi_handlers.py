@@ -231,3 +231,18 @@ def test_what_others_serve_is_merged_into_the_swagger_document(catalog: Catalog,
     assert shown["definitions"] == {"E": {}}
     catalog.remove_swagger("v1.example.com")
     assert paths() == []
+
+
+def test_a_source_can_change_while_its_document_is_made(catalog: Catalog) -> None:
+    new = Source(lambda: b'{"openapi":"3.0.0","paths":{"/new":{}}}')
+
+    def old() -> bytes:
+        catalog.set("apis/example.com/v1", new)  # does not wait for us
+        return b'{"openapi":"3.0.0","paths":{"/old":{}}}'
+
+    catalog.set("apis/example.com/v1", Source(old))
+    first = catalog.document("apis/example.com/v1")
+    second = catalog.document("apis/example.com/v1")
+    assert first is not None and b"/old" in first.read()
+    assert second is not None and b"/new" in second.read()
+    assert f"hash={second.etag}".encode() in catalog.index().read()

@@ -1,5 +1,4 @@
-"""The documents that are served, by path; each is made when somebody asks, kept small, and forgotten when its source
-changes.
+"""The documents that are served: each is made when somebody asks, kept small, and forgotten when its source changes.
 
 Making one is plain blocking work (up to a tenth of a second): callers do it in a thread. Two that ask for the same one
 at once share the work.
@@ -23,6 +22,7 @@ Fragment = Mapping[str, Any]
 """What one source adds to the Swagger document: `paths`, `definitions`, `parameters`, and perhaps its head."""
 
 _SMALL: Final = 16384
+_ANY_HEADER: Final = 47  # zlib or gzip
 INDEX_PREFIX: Final = "/openapi/v3/"
 
 
@@ -36,119 +36,147 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A document that was made. `modified`: seconds since the epoch."""
+    """A document that was made.
+
+    `modified`: seconds since the epoch. `size`: bytes of the document, which `packed` may hold compressed.
+    """
 
     etag: str
     modified: float
     packed: bytes
     size: int
+    compressed: bool
 
     def read(self) -> bytes:
         """The JSON."""
-        return self.packed if len(self.packed) == self.size else zlib.decompress(self.packed, wbits=47)
+        return zlib.decompress(self.packed, wbits=_ANY_HEADER) if self.compressed else self.packed
 
 
 class Catalog:
-    """All sources. `openapi/handlers.py` serves them."""
+    """All sources. `openapi/handlers.py` serves them.
+
+    Two locks: one guards the tables and is never held for long, so that sources can be changed on the event loop; the
+    other lets one document be made at a time. What was made of a source that changed meanwhile is not kept.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         """`now`: seconds since the epoch."""
         self._now = now
-        self._lock = threading.RLock()
+        self._tables = threading.Lock()
+        self._making = threading.RLock()
         self._sources: dict[str, Source] = {}
         self._made: dict[str, Content] = {}
         self._index: Content | None = None
         self._fragments: dict[str, Callable[[], Fragment]] = {}
         self._swagger: Content | None = None
+        self._changes = 0
 
     def set(self, path: str, source: Source) -> None:
         """Serve (or replace) the v3 document `path` ("apis/apps/v1")."""
-        with self._lock:
+        with self._tables:
             self._sources[path] = source
-            self._made.pop(path, None)
-            self._index = None
+            self._forget(path)
 
     def remove(self, path: str) -> None:
         """Serve it no longer. Nothing happens if it is not there."""
-        with self._lock:
+        with self._tables:
             if self._sources.pop(path, None) is not None:
-                self._made.pop(path, None)
-                self._index = None
+                self._forget(path)
+
+    def _forget(self, path: str) -> None:
+        self._made.pop(path, None)
+        self._index = None
+        self._changes += 1
 
     def set_swagger(self, name: str, make: Callable[[], Fragment]) -> None:
         """Add (or replace) what the source `name` gives to the Swagger document. The first one set gives its head."""
-        with self._lock:
+        with self._tables:
             self._fragments[name] = make
             self._swagger = None
+            self._changes += 1
 
     def remove_swagger(self, name: str) -> None:
-        with self._lock:
+        """Take it out again. Nothing happens if it is not there."""
+        with self._tables:
             if self._fragments.pop(name, None) is not None:
                 self._swagger = None
+                self._changes += 1
 
     def paths(self) -> list[str]:
         """The v3 documents, sorted."""
-        return sorted(self._sources)
+        with self._tables:
+            return sorted(self._sources)
+
+    def made(self, path: str) -> Content | None:
+        """A v3 document if it need not be made first."""
+        return self._made.get(path)
 
     def document(self, path: str) -> Content | None:
         """A v3 document, None if there is no such one. Blocks while it is made; raises what its source raises."""
         made = self._made.get(path)
         if made is not None:
             return made
-        with self._lock:
+        with self._making:
+            made = self._made.get(path)
             source = self._sources.get(path)
-            if source is None:
-                return None
-            if path not in self._made:
-                data = source.make()
-                self._made[path] = self._content(data, source.etag or text.digest(data))
-            return self._made[path]
+            if made is not None or source is None:
+                return made
+            data = source.make()
+            content = self._content(data, source.etag or text.digest(data))
+            with self._tables:
+                if self._sources.get(path) is source:
+                    self._made[path] = content
+            return content
 
-    def made(self, path: str) -> Content | None:
-        """A v3 document if it need not be made first."""
-        return self._made.get(path)
+    def made_index(self) -> Content | None:
+        """The index if it need not be made first."""
+        return self._index
 
     def index(self) -> Content:
         """The list of v3 documents with their digests. Blocks while documents of unknown digest are made."""
-        made = self._index
-        if made is not None:
-            return made
-        with self._lock:
-            if self._index is None:
-                shown = {path: {"serverRelativeURL": self._link(path)} for path in self.paths()}
-                data = text.dumps({"paths": shown})
-                self._index = self._content(data, text.digest(data))
-            return self._index
+        with self._making:
+            if self._index is not None:
+                return self._index
+            with self._tables:
+                sources, changes = dict(sorted(self._sources.items())), self._changes
+            shown = {path: {"serverRelativeURL": self._link(path, source)} for path, source in sources.items()}
+            data = text.dumps({"paths": shown})
+            content = self._content(data, text.digest(data))
+            with self._tables:
+                if self._changes == changes:
+                    self._index = content
+            return content
 
-    def made_index(self) -> Content | None:
-        return self._index
-
-    def _link(self, path: str) -> str:
-        source = self._sources[path]
+    def _link(self, path: str, source: Source) -> str:
         etag = source.etag
         if not etag:
             made = self.document(path)
             etag = made.etag if made is not None else ""
         return f"{INDEX_PREFIX}{path}?hash={etag}"
 
-    def swagger(self) -> Content:
-        """The Swagger document. Blocks while it is made."""
-        made = self._swagger
-        if made is not None:
-            return made
-        with self._lock:
-            if self._swagger is None:
-                data = orjson.dumps(merge([make() for make in self._fragments.values()]))
-                packed = gzip.compress(data, compresslevel=6, mtime=0)
-                self._swagger = Content(text.digest(data), self._now(), packed, len(data))
-            return self._swagger
-
     def made_swagger(self) -> Content | None:
+        """The Swagger document if it need not be made first."""
         return self._swagger
 
+    def swagger(self) -> Content:
+        """The Swagger document, kept as gzip. Blocks while it is made."""
+        with self._making:
+            if self._swagger is not None:
+                return self._swagger
+            with self._tables:
+                makers, changes = list(self._fragments.values()), self._changes
+            data = orjson.dumps(merge([make() for make in makers]))
+            packed = gzip.compress(data, compresslevel=6, mtime=0)
+            content = Content(text.digest(data), self._now(), packed, len(data), compressed=True)
+            with self._tables:
+                if self._changes == changes:
+                    self._swagger = content
+            return content
+
     def _content(self, data: bytes, etag: str) -> Content:
-        packed = zlib.compress(data, 6) if len(data) > _SMALL else data
-        return Content(etag, self._now(), packed, len(data))
+        if len(data) <= _SMALL:
+            return Content(etag, self._now(), data, len(data), compressed=False)
+        return Content(etag, self._now(), zlib.compress(data, 6), len(data), compressed=True)
 
 
 def merge(fragments: list[Fragment]) -> Document:

@@ -80,7 +80,8 @@ class _Forms:
         made = self._made.get(name)
         if made is None or made[0] != content.etag:
             data = self._encode(orjson.loads(content.read()))
-            form = Content(text.digest(data), content.modified, gzip.compress(data, 6, mtime=0), len(data))
+            packed = gzip.compress(data, 6, mtime=0)
+            form = Content(text.digest(data), content.modified, packed, len(data), compressed=True)
             made = self._made[name] = (content.etag, form)
         return made[1]
 
