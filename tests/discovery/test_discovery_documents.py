@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pathlib
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 
 from pilothouse.builtin import facts
-from pilothouse.builtin.published import discovery_groups, served_by_default
+from pilothouse.builtin.published import discovery_groups, discovery_package, served_by_default
+from pilothouse.builtin.types import builtin_types
 from pilothouse.discovery import documents
 from pilothouse.discovery.model import STALE, Group, Resource, Subresource, Version
 from pilothouse.discovery.version import version_info
+from pilothouse.machinery import protobuf
 
 RECORDED = pathlib.Path(__file__).resolve().parents[3] / "shared/facts"
 GROUPS = discovery_groups(facts.groups(), facts.load(), served_by_default)
@@ -126,3 +129,19 @@ def test_version_has_the_members_of_the_original_and_its_api_version() -> None:
         assert shown[name] == told[name]
     assert ours.startswith(b'{\n  "major": "1",\n')
     assert not ours.endswith(b"\n")
+
+
+def test_the_documents_in_protobuf_are_the_recorded_bytes() -> None:
+    cases = {case["name"]: case["response"] for case in recorded("wire/protobuf-requests.json")["cases"]}
+    by_name = {group.name: group for group in GROUPS}
+    leases = by_name["coordination.k8s.io"]
+    made = {
+        "discovery-versions": documents.api_versions(GROUPS[0], "127.0.0.1:6443"),
+        "discovery-groups": documents.group_document(by_name["batch"]),
+        "discovery-core": documents.resource_list(leases.name, leases.versions[0]),
+        "discovery-aggregated": documents.aggregated(GROUPS[:1]),
+    }
+    for name, document in made.items():
+        kind, version = document.pop("kind"), document.pop("apiVersion", "")
+        message = protobuf.encode_message(builtin_types().get(discovery_package(kind), kind), document)
+        assert protobuf.wrap(version, kind, message) == base64.b64decode(cases[name]["body_b64"]), name

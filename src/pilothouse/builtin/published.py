@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pilothouse.builtin.facts import GroupFacts, ResourceFacts, SubresourceFacts
-from pilothouse.builtin.types import definition_name
+from pilothouse.builtin.types import META, definition_name
 from pilothouse.discovery.model import Group, Resource, Subresource, Version
 from pilothouse.openapi import model as openapi
 
@@ -18,6 +18,11 @@ Served = Callable[[ResourceFacts], bool]
 
 def served_by_default(resource: ResourceFacts) -> bool:
     return resource.default
+
+
+def discovery_package(kind: str) -> str:
+    """The Go package of a discovery document's type, for `builtin_types().get`."""
+    return "k8s.io/api/apidiscovery/v2" if kind == "APIGroupDiscoveryList" else META
 
 
 def discovery_groups(groups: Iterable[GroupFacts], resources: Iterable[ResourceFacts], served: Served) -> list[Group]:

@@ -74,7 +74,7 @@ class Catalog:
 
     def page(self, path: str) -> Page | None:
         """The document at a path (a slash at its end does not matter)."""
-        return self._pages.get(path) or self._pages.get(path.rstrip("/"))
+        return self._pages.get(path) or self._pages.get(path.removesuffix("/"))
 
     def render(self, page: Page, form: Form) -> bytes:
         """The bytes of a page in a form; they are kept until the catalog changes."""

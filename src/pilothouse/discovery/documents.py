@@ -38,7 +38,7 @@ def _group(group: Group) -> Document:
     versions = [
         {"groupVersion": group_version(group.name, version.name), "version": version.name} for version in group.versions
     ]
-    return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
+    return {"name": group.name, "versions": versions, "preferredVersion": dict(versions[0])}
 
 
 def resource_list(group: str, version: Version) -> Document:

@@ -15,7 +15,7 @@ from pilothouse.discovery.catalog import Catalog, Page
 from pilothouse.discovery.documents import AGGREGATED_KIND
 from pilothouse.discovery.version import VersionInfo
 from pilothouse.endpoints.negotiation import JSON, OFFERED, Form, negotiate, parse_accept
-from pilothouse.machinery.errors import APIError, method_not_allowed
+from pilothouse.machinery.errors import APIError, method_not_allowed, not_acceptable
 from pilothouse.serving.http import Answer, Handler, HeaderList, Request, Response
 
 _AGGREGATED_SUFFIX: Final = f";g=apidiscovery.k8s.io;v=v2;as={AGGREGATED_KIND}"
@@ -42,7 +42,7 @@ def discovery_handler(catalog: Catalog, otherwise: Handler) -> Handler:
 
 
 def _answer(catalog: Catalog, page: Page, request: Request) -> Response:
-    form = routed_form(request) if page.routed else _plain_form(request)
+    form = _form(request, page)
     return Response(200, [(b"Content-Type", form.media_type.encode())], catalog.render(page, form))
 
 
@@ -65,26 +65,16 @@ def _aggregated_type(accept: str) -> str:
     return ""
 
 
-def routed_form(request: Request, offered: tuple[str, ...] = OFFERED) -> Form:
-    """The form of an answer of a route with its own media types.
-
-    Raises NotAcceptable, in other words if no type fits at all.
-    """
-    header = request.header(b"accept") or ""
-    if header.strip() and not any(clause.type in offered or clause.type == "*/*" for clause in parse_accept(header)):
-        message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}"
-        raise APIError(406, "NotAcceptable", message, {})
-    return negotiate(request, offered=offered)
-
-
-def _plain_form(request: Request) -> Form:
-    """Outside of routes `application/*` is understood too."""
+def _form(request: Request, page: Page) -> Form:
+    """The plain form of the answer. Raises NotAcceptable: routes say so in other words, and know no `application/*`."""
     try:
-        return negotiate(request)
+        return negotiate(request)._replace(stream=False)
     except APIError:
+        if page.routed:
+            raise
         if any(clause == ("application/*", {}) for clause in parse_accept(request.header(b"accept") or "")):
             return Form(JSON)
-        raise
+        raise not_acceptable(OFFERED) from None
 
 
 def version_handler(version: VersionInfo) -> Handler:
@@ -94,7 +84,7 @@ def version_handler(version: VersionInfo) -> Handler:
     async def serve(request: Request) -> Answer:
         if request.method != "GET":
             raise method_not_allowed()
-        routed_form(request, (JSON,))
+        negotiate(request, offered=(JSON,))
         return Response(200, [(b"Content-Type", JSON.encode())], body)
 
     return serve
