@@ -38,6 +38,14 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
     "discovery.k8s.io": {
         "endpointslices": "discovery.endpointslices",
     },
+    "storage.k8s.io": {
+        "csidrivers": "storage.csidrivers",
+        "csinodes": "storage.csinodes",
+        "csistoragecapacities": "storage.csistoragecapacities",
+        "storageclasses": "storage.storageclasses",
+        "volumeattachments": "storage.volumeattachments",
+        "volumeattributesclasses": "storage.volumeattributesclasses",
+    },
 }
 
 

@@ -1,0 +1,73 @@
+"""Volume attachments: that a volume is (to be) attached to a node."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pilothouse.machinery import names
+from pilothouse.machinery.rules import Field, at, between, immutable_null, required, rules
+from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
+
+_ONE_SOURCE: Final = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+_NOT_INLINE: Final = "may not be specified in the context of inline volumes"
+_LONGEST_ATTACHER: Final = 63
+_CODES: Final = between(0, 2**31 - 1)
+
+
+def _prepare(new: Object, old: Object | None, context: Context) -> None:
+    if old is None:
+        new["status"] = {"attached": False}
+
+
+def _inline(value: Object, field: Field) -> None:
+    for name in ("claimRef", "capacity"):
+        if value.get(name):
+            field.forbidden(name, _NOT_INLINE)
+    if value.get("csi") is None:
+        field.required("csi", "has to be specified in the context of inline volumes")
+    if not value.get("accessModes"):
+        field.required("accessModes")
+
+
+def _source(value: Object, field: Field) -> None:
+    name, inline = value.get("persistentVolumeName"), value.get("inlineVolumeSpec")
+    if name is None and inline is None:
+        field.required("", _ONE_SOURCE)
+    elif name is not None and inline is not None:
+        field.forbidden("", _ONE_SOURCE)
+    elif inline is not None:
+        field.within("inlineVolumeSpec", _inline, inline)
+    elif not name:
+        field.required("persistentVolumeName", "must specify non empty persistentVolumeName")
+
+
+def _node(value: Object, field: Field) -> None:
+    name = value.get("nodeName", "")
+    field.all_invalid("nodeName", name, names.subdomain(name))
+
+
+def _volume_name(value: str, field: Field) -> None:
+    field.all_invalid("", value, names.subdomain(value))
+
+
+def _attacher(value: Any, field: Field) -> None:
+    if len(value) > _LONGEST_ATTACHER:
+        field.add("", "FieldValueTooLong", f"Too long: may not be more than {_LONGEST_ATTACHER} characters")
+        return
+    field.all_invalid("", value, names.mixed_case_subdomain(value))
+
+
+_errors = (at("status.attachError.errorCode", _CODES), at("status.detachError.errorCode", _CODES))
+
+behaviour: Final = Behaviour(
+    prepare=_prepare,
+    validate=rules(
+        at("spec.source", _source),
+        at("spec", _node),
+        *_errors,
+        at("spec.source.persistentVolumeName", _volume_name),
+        at("spec.attacher", required, _attacher),
+        at("spec", immutable_null),
+    ),
+    parts={"status": Part(validate=rules(*_errors))},
+)
