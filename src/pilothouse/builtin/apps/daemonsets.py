@@ -19,6 +19,10 @@ from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _GENERATION: Final = "deprecated.daemonset.template.generation"
 
+_fresh: Final = prepare_template(
+    {"currentNumberScheduled": 0, "numberMisscheduled": 0, "desiredNumberScheduled": 0, "numberReady": 0}
+)
+
 _fill: Final = defaults(
     {
         "spec.template": template_defaults,
@@ -56,7 +60,7 @@ def _strategy(value: Mapping[str, Any], field: Field) -> None:
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
     """An annotation counts the changes of the template, for clients of old."""
-    prepare_template(new, old, context)
+    _fresh(new, old, context)
     count = 1
     if old is not None:
         before = (old["metadata"].get("annotations") or {}).get(_GENERATION, "")

@@ -46,6 +46,8 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
             new.pop("status", None)
         return
     spec = new.get("spec") or {}
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     status: Object = {"phase": "Pending", "qosClass": qos_class(spec)}
     if spec.get("schedulingGates"):
         status["conditions"] = [

@@ -66,7 +66,7 @@ _status: Final = rules(
 
 behaviour = Behaviour(
     defaults=_fill,
-    prepare=prepare_template,
+    prepare=prepare_template({"replicas": 0}),
     validate=_validate,
     warn=template_warnings(),
     parts={"status": Part(validate=_status)},

@@ -23,6 +23,7 @@ _NOT_EPHEMERAL: Final = (
     "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
     "startupProbe", "lifecycle",
 )  # fmt: skip
+_EMPTY_BY_NATURE: Final = frozenset({"ports", "resources", "resizePolicy", "restartPolicyRules"})
 _NOT_INIT: Final = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 MAX_RULES: Final = 20
 MAX_EXIT_CODES: Final = 255
@@ -265,7 +266,8 @@ def ephemeral_containers(items: Sequence[Object], field: Field, pod: PodFacts, s
         if target and target not in targets:
             field.not_found("targetContainerName", target)
         for forbidden in _NOT_EPHEMERAL:
-            if value.get(forbidden):
+            held = value.get(forbidden)
+            if held if forbidden in _EMPTY_BY_NATURE else held is not None:
                 field.forbidden(forbidden, "cannot be set for an Ephemeral Container")
         for mount_index, mount in enumerate(value.get("volumeMounts") or ()):
             for part in ("subPath", "subPathExpr"):

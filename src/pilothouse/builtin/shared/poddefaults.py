@@ -102,7 +102,6 @@ _VOLUME_TYPES: Final = {
         {
             "sources[].serviceAccountToken.expirationSeconds": 3600,
             "sources[].downwardAPI.items[]": _FIELD_REF,
-            "sources[].podCertificate.maxExpirationSeconds": 86400,
             "defaultMode": 420,
         }
     ),

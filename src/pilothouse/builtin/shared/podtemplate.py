@@ -43,6 +43,8 @@ def pod_template(value: Object, field: Field) -> None:
 def check_labels(template: Object, selector: Object | None, field: Field) -> None:
     """A workload's selector must select its own template; told from the template. No selector selects nothing."""
     own = (template.get("metadata") or {}).get("labels")
+    if own is None and field.updating and template.get("spec", {}).get("containers"):
+        own = {}  # the last label was taken away
     if selector is None or (not is_empty(selector) and not matches(selector, own)):
         field.invalid("metadata.labels", sorted_map(own), MISMATCH)
 

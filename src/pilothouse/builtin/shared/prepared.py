@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 METADATA: Final = ("labels", "annotations", "finalizers", "ownerReferences")
@@ -21,6 +21,16 @@ def keep_metadata(new: Object, old: Object, names: Iterable[str] = METADATA) -> 
             after[name] = before[name]
         else:
             after.pop(name, None)
+
+
+def fresh_status(status: Object) -> Callable[[Object, Object | None, Any], None]:
+    """A prepare that gives new objects this status, with the counts that the original always shows."""
+
+    def prepare(new: Object, old: Object | None, context: Any) -> None:
+        if old is None:
+            new["status"] = dict(status)
+
+    return prepare
 
 
 def keep_spec(new: Object, old: Object | None, context: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
+from pilothouse.builtin.shared.prepared import fresh_status
 
 Object = dict[str, Any]
 
@@ -16,9 +17,15 @@ def _template(thing: Object | None) -> Object:
     return found
 
 
-def prepare_template(new: Object, old: Object | None, context: Any) -> None:
-    """Drop fields of closed features from `spec.template`."""
-    drop_closed(_template(new), _template(old))
+def prepare_template(status: Object | None = None) -> Callable[[Object, Object | None, Any], None]:
+    """A prepare that drops fields of closed features from `spec.template`, and gives new objects this status."""
+    fresh = fresh_status(status or {})
+
+    def prepare(new: Object, old: Object | None, context: Any) -> None:
+        drop_closed(_template(new), _template(old))
+        fresh(new, old, context)
+
+    return prepare
 
 
 def template_warnings(of_pods: bool = True) -> Callable[[Object, Object | None], Sequence[str]]:
