@@ -5,8 +5,8 @@ The rules here are those by which the original names its operations; both docume
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pilothouse.openapi.model import META, Body, GroupVersion, Part, Resource, Style
@@ -40,11 +40,11 @@ class Operation:
     method: str
     id: str
     description: str
-    tag: str
-    parameters: tuple[Parameter, ...]
-    accepts: tuple[str, ...] | None
-    produces: tuple[str, ...]
     answers: tuple[tuple[int, str], ...]
+    tag: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    accepts: tuple[str, ...] | None = None
+    produces: tuple[str, ...] = ()
     request: str = ""
     action: str | None = None
     body: Body | None = None
@@ -152,44 +152,35 @@ class Operations:
     def _watch_path(self, path: str) -> str:
         return f"{self._root}/watch{path.removeprefix(self._root)}"
 
-    def _operation(
+    def _of_resource(
         self,
         resource: Resource,
-        method: str,
-        operation_id: str,
-        description: str,
-        action: str,
-        answers: Iterable[tuple[int, str]],
+        operation: Operation,
         *,
-        body: Body | None = None,
-        parameters: tuple[Parameter, ...] = (),
-        request: str = "",
-        accepts: tuple[str, ...] = (),
-        produces: tuple[str, ...] = (),
         everywhere: bool = False,
         named: str = "",
         pretty: bool = True,
     ) -> Operation:
+        """The operation with all that those of a resource have: the parameters of its path, media types, the tag, 401.
+
+        `everywhere`: in all namespaces. `named`: kind of the one object that it is about.
+        """
         shared = self._table.shared
-        found = [*parameters]
+        found = [*operation.parameters]
         if named:
             found.append(name_of(named))
         if resource.namespaced and not everywhere:
             found.append(shared["namespace"])
         if pretty:
             found.append(shared["pretty"])
-        return Operation(
-            method=method,
-            id=operation_id,
-            description=description,
+        return replace(
+            operation,
             tag=self._tag,
             parameters=tuple(found),
-            accepts=accepts or self._style.bodies,
-            produces=produces or self._style.objects,
-            answers=(*answers, (401, TEXT)),
-            request=request,
-            action=action,
-            body=body or resource.body,
+            accepts=operation.accepts or self._style.bodies,
+            produces=operation.produces or self._style.objects,
+            answers=(*operation.answers, (401, TEXT)),
+            body=operation.body or resource.body,
         )
 
     @staticmethod
@@ -200,119 +191,125 @@ class Operations:
         kind = resource.body.kind
         scope, end = ("", "ForAllNamespaces") if everywhere else (self._scope(resource), "")
         watched = "list or watch" if "watch" in resource.verbs and resource.watch_paths else "list"
-        return self._operation(
-            resource,
-            "get",
-            f"list{self._id}{scope}{kind}{end}",
-            f"{watched} objects of kind {kind}",
-            "list",
-            ((200, resource.list_definition),),
+        operation = Operation(
+            method="get",
+            id=f"list{self._id}{scope}{kind}{end}",
+            description=f"{watched} objects of kind {kind}",
+            action="list",
+            answers=((200, resource.list_definition),),
             parameters=self._table.set("list"),
             produces=self._streams,
-            everywhere=everywhere,
         )
+        return self._of_resource(resource, operation, everywhere=everywhere)
 
     def _watch_list(self, resource: Resource, *, everywhere: bool = False) -> Operation:
         kind = resource.body.kind
         scope, end = ("", "ForAllNamespaces") if everywhere else (self._scope(resource), "")
-        return self._operation(
-            resource,
-            "get",
-            f"watch{self._id}{scope}{kind}List{end}",
-            f"watch individual changes to a list of {kind}.{_DEPRECATED_LIST}",
-            "watchlist",
-            ((200, WATCH_EVENT),),
+        operation = Operation(
+            method="get",
+            id=f"watch{self._id}{scope}{kind}List{end}",
+            description=f"watch individual changes to a list of {kind}.{_DEPRECATED_LIST}",
+            action="watchlist",
+            answers=((200, WATCH_EVENT),),
             parameters=self._table.set("list"),
             produces=self._streams,
-            everywhere=everywhere,
         )
+        return self._of_resource(resource, operation, everywhere=everywhere)
 
     def _watch_one(self, resource: Resource) -> Operation:
         kind = resource.body.kind
-        return self._operation(
-            resource,
-            "get",
-            f"watch{self._id}{self._scope(resource)}{kind}",
-            f"watch changes to an object of kind {kind}.{_DEPRECATED_ONE}",
-            "watch",
-            ((200, WATCH_EVENT),),
+        operation = Operation(
+            method="get",
+            id=f"watch{self._id}{self._scope(resource)}{kind}",
+            description=f"watch changes to an object of kind {kind}.{_DEPRECATED_ONE}",
+            action="watch",
+            answers=((200, WATCH_EVENT),),
             parameters=self._table.set("list"),
             produces=self._streams,
-            named=kind,
         )
+        return self._of_resource(resource, operation, named=kind)
 
     def _collection(self, resource: Resource) -> Iterator[Operation]:
-        kind, definition, scope = resource.body.kind, resource.body.definition, self._scope(resource)
         if "list" in resource.verbs:
             yield self._list(resource)
         if "create" in resource.verbs:
-            yield self._operation(
-                resource,
-                "post",
-                f"create{self._id}{scope}{kind}",
-                f"create {article(resource, kind)}",
-                "post",
-                [(code, definition) for code in _CODES["create"]],
-                parameters=self._table.set("write"),
-                request=definition,
-            )
+            yield self._create(resource)
         if "deletecollection" in resource.verbs:
-            yield self._operation(
-                resource,
-                "delete",
-                f"delete{self._id}Collection{scope}{kind}",
-                f"delete collection of {kind}",
-                "deletecollection",
-                ((200, STATUS),),
-                parameters=self._table.set("deletecollection" if self._style.deletes_with_options else "list"),
-                request=DELETE_OPTIONS if self._style.deletes_with_options else "",
-            )
+            yield self._delete_collection(resource)
+
+    def _create(self, resource: Resource) -> Operation:
+        kind, definition = resource.body.kind, resource.body.definition
+        operation = Operation(
+            method="post",
+            id=f"create{self._id}{self._scope(resource)}{kind}",
+            description=f"create {article(resource, kind)}",
+            action="post",
+            answers=tuple((code, definition) for code in _CODES["create"]),
+            parameters=self._table.set("write"),
+            request=definition,
+        )
+        return self._of_resource(resource, operation)
+
+    def _delete_collection(self, resource: Resource) -> Operation:
+        kind, options = resource.body.kind, self._style.deletes_with_options
+        operation = Operation(
+            method="delete",
+            id=f"delete{self._id}Collection{self._scope(resource)}{kind}",
+            description=f"delete collection of {kind}",
+            action="deletecollection",
+            answers=((200, STATUS),),
+            parameters=self._table.set("deletecollection" if options else "list"),
+            request=DELETE_OPTIONS if options else "",
+        )
+        return self._of_resource(resource, operation)
 
     def _item(self, resource: Resource) -> Iterator[Operation]:
-        kind, definition = resource.body.kind, resource.body.definition
         for verb in ("get", "update", "patch"):
             if verb in resource.verbs:
-                yield self._verb(resource, verb, resource.body, f"{_VERBS[verb]} the specified {kind}")
+                yield self._verb(resource, verb, resource.body, f"{_VERBS[verb]} the specified {resource.body.kind}")
         if "delete" in resource.verbs:
-            answer = definition if resource.answers_deleted else STATUS
-            yield self._operation(
-                resource,
-                "delete",
-                f"delete{self._id}{self._scope(resource)}{kind}",
-                f"delete {article(resource, kind)}",
-                "delete",
-                ((200, answer), (202, answer)),
-                parameters=self._table.set("delete"),
-                request=DELETE_OPTIONS,
-                named=kind,
-            )
+            yield self._delete(resource)
+
+    def _delete(self, resource: Resource) -> Operation:
+        kind = resource.body.kind
+        answer = resource.body.definition if resource.answers_deleted else STATUS
+        operation = Operation(
+            method="delete",
+            id=f"delete{self._id}{self._scope(resource)}{kind}",
+            description=f"delete {article(resource, kind)}",
+            action="delete",
+            answers=((200, answer), (202, answer)),
+            parameters=self._table.set("delete"),
+            request=DELETE_OPTIONS,
+        )
+        return self._of_resource(resource, operation, named=kind)
 
     def _verb(self, resource: Resource, verb: str, body: Body, description: str, part: Part | None = None) -> Operation:
         """Read, replace, patch or create one object or a part of it."""
-        request, options, produces = body.definition, self._table.set("write"), self._style.objects
+        request, options = body.definition, self._table.set("write")
         if verb == "patch":
             request, options = PATCH, self._table.set("patch")
         elif verb == "get":
             request, options = "", self._table.set("read") if self._style.reads_at_revision else ()
-        answer = body.definition
+        answer, produces = body.definition, self._style.objects
         if part is not None and verb == "get" and part.options:
             options = self._table.options[part.options]
         if part is not None and part.plain_text:
             answer, produces = TEXT, ("text/plain", *self._style.objects)
-        return self._operation(
-            resource,
-            _VERB_METHODS[verb],
-            f"{_ID_VERBS[verb]}{self._id}{self._scope(resource)}{resource.body.kind}{title(part.name) if part else ''}",
-            description,
-            _VERB_METHODS[verb],
-            [(code, answer) for code in self._codes(verb)],
+        end = title(part.name) if part else ""
+        operation = Operation(
+            method=_VERB_METHODS[verb],
+            id=f"{_ID_VERBS[verb]}{self._id}{self._scope(resource)}{resource.body.kind}{end}",
+            description=description,
+            action=_VERB_METHODS[verb],
+            answers=tuple((code, answer) for code in self._codes(verb)),
             body=body,
             parameters=options,
             request=request,
-            accepts=self._style.patches if verb == "patch" else (),
+            accepts=self._style.patches if verb == "patch" else None,
             produces=produces,
-            named=body.kind,
         )
+        return self._of_resource(resource, operation, named=body.kind)
 
     def _codes(self, verb: str) -> tuple[int, ...]:
         return (200,) if verb == "patch" and not self._style.creates_by_patch else _CODES[verb]
@@ -330,25 +327,19 @@ class Operations:
 
     def _connect(self, resource: Resource, part: Part, path: str) -> Iterator[tuple[str, Operation]]:
         kind = resource.body.kind
-        behind = self._table.shared["path"]
         places: list[tuple[str, str, tuple[Parameter, ...]]] = [(path, "", ())]
         if part.with_path:
-            places.append((f"{path}/{{path}}", "WithPath", (behind,)))
+            places.append((f"{path}/{{path}}", "WithPath", (self._table.shared["path"],)))
         for place, end, more in places:
             for method in part.connect:
-                yield (
-                    place,
-                    self._operation(
-                        resource,
-                        method,
-                        f"connect{self._id}{title(method)}{self._scope(resource)}{kind}{title(part.name)}{end}",
-                        f"connect {method.upper()} requests to {part.name} of {kind}",
-                        "connect",
-                        ((200, TEXT),),
-                        body=part.body,
-                        parameters=(*self._table.options[part.options], *more),
-                        produces=("*/*",),
-                        named=part.body.kind,
-                        pretty=False,
-                    ),
+                operation = Operation(
+                    method=method,
+                    id=f"connect{self._id}{title(method)}{self._scope(resource)}{kind}{title(part.name)}{end}",
+                    description=f"connect {method.upper()} requests to {part.name} of {kind}",
+                    action="connect",
+                    answers=((200, TEXT),),
+                    body=part.body,
+                    parameters=(*self._table.options[part.options], *more),
+                    produces=("*/*",),
                 )
+                yield place, self._of_resource(resource, operation, named=part.body.kind, pretty=False)
