@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from pilothouse.endpoints.installer import Router
 from pilothouse.endpoints.requestinfo import RequestInfo
-from pilothouse.machinery.errors import path_not_found
+from pilothouse.machinery.errors import method_not_allowed, path_not_found
 from pilothouse.serving.http import Handler, Request, Response
 from pilothouse.serving.http import Answer as Reply
 
@@ -57,7 +57,10 @@ class Delegate:
     def find(self, request: Request) -> Handler | None:
         info = request.attached(RequestInfo)
         if info.is_resource and self._router.serves(info.group, info.version):
-            return self._router.find(info)
+            handler = self._router.find(info)
+            if request.method == "HEAD":
+                raise method_not_allowed()
+            return handler
         group = _group_of(info.path)
         if group is not None and self._router.serves_group(group):
             raise path_not_found()

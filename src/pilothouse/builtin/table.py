@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from pilothouse.builtin import facts, namerules
 from pilothouse.builtin.behaviours import behaviour
@@ -31,6 +31,20 @@ _DEFINITIONS: Final = ("apiextensions.k8s.io", "customresourcedefinitions")
 _CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 # Last word of the package of internal types, where it is not the first word of the group's name.
 _GO_PACKAGES: Final = {"": "core", "internal.apiserver.k8s.io": "apiserverinternal", "rbac.authorization.k8s.io": "rbac"}
+_SPECIAL_DELETES: Final[dict[tuple[str, str], dict[str, Any]]] = {
+    ("", "pods"): {"graceful": True},
+    ("", "namespaces"): {
+        "marks_first": True, "held_by": ("spec", "finalizers"), "marked_status": (("phase", "Terminating"),),
+    },
+    ("batch", "jobs"): {
+        "warning": "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+        "set propagationPolicy=Orphan to suppress this warning"
+    },
+}  # fmt: skip
+_NOT_OWNED: Final = {
+    ("certificates.k8s.io", "certificatesigningrequests"): ("spec",),
+    ("scheduling.k8s.io", "priorityclasses"): ("globalDefault",),
+}
 _NO_BEHAVIOUR: Final = Behaviour()
 Served = Callable[[facts.ResourceFacts], bool]
 
@@ -86,6 +100,7 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts]) -> Resource:
         ttl=EVENT_TTL if first.plural == "events" else None,
         convert=conversion(first.group, first.plural),
         uuid_name=rules.uuid_name,
+        not_owned=_NOT_OWNED.get((first.group, first.plural), ()),
     )
 
 
@@ -132,6 +147,7 @@ def _delete(row: facts.ResourceFacts) -> DeleteRule:
         finalizers=row.rules.gc_finalizers,
         grace_seconds=not definition and row.plural != "namespaces",
         cleanup_finalizer=_CLEANUP if definition else "",
+        **_SPECIAL_DELETES.get((row.group, row.plural), {}),
     )
 
 

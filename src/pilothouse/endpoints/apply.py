@@ -9,7 +9,6 @@ from pilothouse.endpoints.update import check_uid
 from pilothouse.machinery import yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
-from pilothouse.machinery.jsoncodec import JSONError
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
@@ -48,8 +47,8 @@ async def _configuration(scope: Scope, request: Request, info: RequestInfo) -> O
     """The applied configuration: the first document of a YAML body. Raises BadRequest."""
     data = await scope.body.bytes(request)
     try:
-        value, _ = yamlcodec.load_first(data)
-    except JSONError as error:
+        value = yamlcodec.loads(data)
+    except yamlcodec.YAMLError as error:
         raise bad_request(f"error decoding YAML: {error}") from error
     if not isinstance(value, dict):
         raise bad_request(f"error decoding YAML: json: cannot unmarshal {type(value).__name__} into Go value of type map")

@@ -106,7 +106,7 @@ class BodyDecoder:
             value, raw = self._parse(data, yaml, findings)
             api_version, kind = type_meta(value)
             self._check_group_version(api_version)
-        except JSONError as error:
+        except (JSONError, yamlcodec.YAMLError) as error:
             raise self._unrecognized(error, data) from error
         self._check_kind(api_version, kind)
         obj = self._decode(raw, value, findings)
@@ -120,7 +120,7 @@ class BodyDecoder:
                 return loads(data), data
             except JSONError as error:
                 raise JSONError(f"couldn't get version/kind; json parse error: {error}") from error
-        value, repeated = yamlcodec.load_first(data)
+        value, repeated = yamlcodec.loads_noting(data)
         if findings is not None:
             for text in repeated:
                 findings.note(text)
@@ -136,10 +136,9 @@ class BodyDecoder:
         """Strict findings are refused or become warnings, as fieldValidation says."""
         if write.field_validation == "Strict":
             texts = list(findings.strict)
-            if yaml and texts and texts[0].startswith("line "):
-                lines = [text for text in texts if text.startswith("line ")]
-                rest = [text for text in texts if not text.startswith("line ")]
-                texts = ["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *rest]
+            repeated = [text for text in texts if yaml and text.startswith("line ")]
+            if repeated:
+                texts = [yamlcodec.duplicates_text(repeated), *texts[len(repeated) :]]
             raise self._cannot(f"strict decoding error: {', '.join(texts)}")
         for text in findings.strict:
             write.warn(text)
@@ -247,12 +246,12 @@ class BodyDecoder:
             except protobuf.ProtobufError as error:
                 raise bad_request(str(error)) from error
         try:
-            value = yamlcodec.load_first(data)[0] if media_type == YAML else self._parse(data, False, None)[0]
+            value = yamlcodec.loads(data) if media_type == YAML else self._parse(data, False, None)[0]
             _, kind = type_meta(value)
             if kind not in ("", "DeleteOptions"):
                 raise bad_request(f"decoded object cannot be converted to DeleteOptions, got {kind}")
             return decode_parsed(self._options, data if media_type == JSON else dumps(value), value, None)
-        except (JSONError, DecodeError) as error:
+        except (JSONError, yamlcodec.YAMLError, DecodeError) as error:
             raise bad_request(str(error)) from error
 
     async def _has_body(self, request: Request) -> bool:

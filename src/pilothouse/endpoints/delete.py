@@ -23,9 +23,12 @@ async def delete_object(scope: Scope, request: Request) -> Response:
     options = await read_delete_options(scope, request, query)
     write = scope.write(request, info, "", options.dry_run)
     done = await scope.deleter.delete(info.name, options, write)
+    if scope.resource.delete.warning and not options.policy and options.orphan_dependents is None:
+        write.warn(scope.resource.delete.warning)
     if done.gone and not scope.resource.delete.answers_object:
         return scope.forms.status_response(success(scope, info.name, done.uid), form)
-    return scope.forms.object_response(done.shown, scope.version, form, query)
+    held = not done.gone and options.orphan_dependents is False and not options.policy
+    return scope.forms.object_response(done.shown, scope.version, form, query, status=202 if held else 200)
 
 
 def success(scope: Scope, name: str, uid: str) -> dict[str, Any]:

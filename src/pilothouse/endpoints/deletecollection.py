@@ -7,7 +7,7 @@ from dataclasses import replace
 from pilothouse.endpoints.delete import read_delete_options
 from pilothouse.endpoints.options import list_options
 from pilothouse.endpoints.scope import LIST_FORMS, Scope, info_of
-from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.errors import APIError, Cause, invalid
 from pilothouse.registry.reader import list_objects
 from pilothouse.serving.http import Answer, Request
 
@@ -17,6 +17,8 @@ async def delete_collection(scope: Scope, request: Request) -> Answer:
     form = scope.forms.negotiate(request, LIST_FORMS)
     listing = list_options(query)
     options = await read_delete_options(scope, request, query)
+    if options.ignore_read_errors:
+        raise _unsafe_refused()
     write = scope.write(request, info, "", options.dry_run)
     page = await list_objects(scope.store, write.namespace, listing)
     for stored in page.items:
@@ -27,3 +29,9 @@ async def delete_collection(scope: Scope, request: Request) -> Answer:
             if error.code != 404:
                 raise
     return scope.forms.list_answer(page, scope.version, form, query)
+
+
+def _unsafe_refused() -> APIError:
+    text = "Invalid value: true: is not allowed with DELETECOLLECTION, try again after removing the option"
+    cause = Cause("FieldValueInvalid", text, "ignoreStoreReadErrorWithClusterBreakingPotential")
+    return invalid("meta.k8s.io", "DeleteOptions", "", [cause])

@@ -81,19 +81,28 @@ class Router:
     def find(self, info: RequestInfo) -> Handler:
         """Raises NotFound for what is not there, MethodNotAllowed for what is there and can't be done."""
         entry = self._entries.get((info.group, info.version, info.resource, info.subresource))
-        if entry is None or len(info.parts) > 3 or bool(info.namespace) != entry.namespaced and not _across(info, entry):
+        if entry is None or len(info.parts) > 3 or not _in_place(info, entry):
             raise path_not_found()
         handler = entry.handlers.get(info.verb)
-        if handler is None:
+        everywhere = entry.namespaced and not info.namespace
+        if handler is None or _named(info) != (info.verb in _NAMED) or everywhere and info.verb not in ("list", "watch"):
             raise method_not_allowed()
         return handler
 
 
-def _across(info: RequestInfo, entry: Entry) -> bool:
-    """A namespaced collection may be listed, watched (and nothing else) over all namespaces; a Namespace's own path names itself."""
-    if info.resource == "namespaces" and not entry.namespaced:
-        return True
-    return entry.namespaced and not info.name and not info.subresource and info.verb in ("list", "watch", "create", "deletecollection")
+_NAMED: Final = frozenset({"get", "update", "patch", "delete"})
+
+
+def _named(info: RequestInfo) -> bool:
+    """Whether the path names an object. A POST to a subresource does, as if it did not; a watch may name one in its selector."""
+    return len(info.parts) > 1 and info.verb not in ("watch", "connect") and not (info.subresource and info.verb == "create")
+
+
+def _in_place(info: RequestInfo, entry: Entry) -> bool:
+    """Namespaced objects live below a namespace; their collection may be asked for without one. Cluster-scoped ones do not."""
+    if entry.namespaced:
+        return bool(info.namespace) or len(info.parts) == 1
+    return not info.namespace or info.resource == "namespaces"
 
 
 def store_entry(scope: Scope, verbs: frozenset[str]) -> Entry:

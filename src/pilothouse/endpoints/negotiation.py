@@ -93,7 +93,11 @@ def _choose(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> For
 
 def refusal(header: str, offered: tuple[str, ...], forms: frozenset[str], shown: str = "") -> APIError:
     """406. Asking for metadata of a list, or for the list form of one object, names the Go type `shown`."""
-    for clause in parse_accept(header):
+    clauses = parse_accept(header)
+    if not any(clause.type in offered or clause.type == "*/*" for clause in clauses):
+        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}"
+        return APIError(406, "NotAcceptable", text, {})
+    for clause in clauses:
         wanted = clause.parameters.get("as", "")
         if wanted in ("PartialObjectMetadata", "PartialObjectMetadataList") and forms and wanted not in forms and clause.type in offered:
             what = "a list" if wanted == "PartialObjectMetadata" else "not a list"

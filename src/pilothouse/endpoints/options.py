@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pilothouse.endpoints.requestinfo import Query
 from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
+from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import DeleteOptions, ListOptions
 
 _INT64_MAX: Final = 2**63 - 1
@@ -128,9 +129,9 @@ def write_options(query: Query, kind: str) -> tuple[bool, str, str]:
 
 
 def dry_run_causes(values: list[str]) -> list[Cause]:
-    if values and [value for value in values if value != "All"]:
-        shown = next(value for value in values if value != "All")
-        return [_unsupported("dryRun", shown, '"All"')]
+    if any(value != "All" for value in values):
+        shown = dumps(values).decode()
+        return [Cause("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun")]
     return []
 
 
@@ -164,6 +165,7 @@ def delete_options(body: dict[str, Any]) -> DeleteOptions:
         text = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
         causes.append(Cause("FieldValueInvalid", text, "propagationPolicy"))
     causes += dry_run_causes(body.get("dryRun") or [])
+    causes += _unsafe_causes(body)
     if causes:
         raise _invalid_delete(causes)
     preconditions = body.get("preconditions") or {}
@@ -177,6 +179,19 @@ def delete_options(body: dict[str, Any]) -> DeleteOptions:
         dry_run=bool(body.get("dryRun")),
         ignore_read_errors=bool(body.get("ignoreStoreReadErrorWithClusterBreakingPotential")),
     )
+
+
+def _unsafe_causes(body: dict[str, Any]) -> list[Cause]:
+    """The unsafe delete of unreadable objects goes with no other option."""
+    path = "ignoreStoreReadErrorWithClusterBreakingPotential"
+    if not body.get(path):
+        return []
+    others = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
+    return [
+        Cause("FieldValueInvalid", f"Invalid value: true: cannot be set together with .{name}", path)
+        for name in others
+        if body.get(name) is not None
+    ]
 
 
 def _invalid_delete(causes: list[Cause]) -> APIError:

@@ -130,7 +130,9 @@ def _path_info(method: str, path: str) -> RequestInfo:
     outside = RequestInfo(False, path, method.lower())
     if path.startswith("//"):
         return outside
-    segments = [part for part in path.strip("/").split("/") if part]
+    segments = path.strip("/").split("/")
+    if "" in segments and segments[0] in ("api", "apis") and len(segments) > 2:
+        return RequestInfo(True, path, _VERBS.get(method, ""), segments[0], *_group_version(segments))
     if not segments or segments[0] not in ("api", "apis"):
         return outside
     prefix = segments[0]
@@ -154,6 +156,10 @@ def _path_info(method: str, path: str) -> RequestInfo:
     name = parts[1] if len(parts) > 1 else ""
     subresource = parts[2] if len(parts) > 2 else ""
     return RequestInfo(True, path, verb, prefix, group, version, namespace, resource, subresource, name, tuple(parts))
+
+
+def _group_version(segments: list[str]) -> tuple[str, str]:
+    return (segments[1], segments[2]) if segments[0] == "apis" else ("", segments[1])
 
 
 def is_true(text: str) -> bool:

@@ -49,9 +49,7 @@ def check_names(scope: Scope, info: RequestInfo, obj: Object) -> None:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
     sent = metadata.get("namespace")
     if scope.resource.namespaced and sent and sent != info.namespace:
-        raise bad_request(
-            f"the namespace of the object ({sent}) does not match the namespace on the URL ({info.namespace})"
-        )
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
 
 
 def updated(scope: Scope, obj: Object, old: Object | None, write: Write) -> Object:

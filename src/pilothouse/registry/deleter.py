@@ -32,7 +32,10 @@ class Deleted:
 
 
 class _Remove(Exception):
-    """Raised out of the marking transform: nothing holds the object, remove it now."""
+    """Raised out of the marking transform: nothing holds the object, remove it now. `marked`: its bytes as shown, if it is marked."""
+
+    def __init__(self, marked: bytes | None) -> None:
+        self.marked = marked
 
 
 class Deleter:
@@ -58,7 +61,7 @@ class Deleter:
             check_preconditions(store.resource, name, obj, options)
             verdict = decide(store.resource, obj, options, self._grace(obj, options), write.now)
             if verdict.remove:
-                raise _Remove
+                raise _Remove(store.codec.encode(verdict.marked) if verdict.marked is not None else None)
             return current.value if verdict.marked is None else store.codec.encode(verdict.marked)
 
         while True:
@@ -66,8 +69,8 @@ class Deleter:
                 if write.dry_run:
                     return await self._dry(key, mark, lambda: uid)
                 return Deleted(await store.storage.update(key, mark), False, uid)
-            except _Remove:
-                gone = await self._remove(key, name, options, write)
+            except _Remove as removal:
+                gone = await self._remove(key, name, options, write, removal.marked)
                 if gone is not None:
                     return Deleted(gone, True, uid)
             except stored_errors.StorageError as error:
@@ -78,13 +81,20 @@ class Deleter:
         current = await self._store.storage.get(key)
         try:
             value = await mark(current)
-        except _Remove:
-            return Deleted(current, True, uid())
+        except _Remove as removal:
+            return Deleted(StoredObject(key, removal.marked or current.value, current.revision), True, uid())
         return Deleted(StoredObject(key, value, current.revision), False, uid())
 
-    async def _remove(self, key: str, name: str, options: DeleteOptions, write: Write) -> StoredObject | None:
-        """Remove an object that nothing holds; None where it changed meanwhile so that something does."""
+    async def _remove(
+        self, key: str, name: str, options: DeleteOptions, write: Write, marked: bytes | None
+    ) -> StoredObject | None:
+        """Remove an object that nothing holds; None where it changed meanwhile so that something does.
+
+        Watchers of a kind with grace see the marks before the end.
+        """
         store = self._store
+        if marked is not None:
+            return await self._mark_and_remove(key, marked, name, options, write)
 
         async def still(current: StoredObject) -> None:
             obj = store.codec.decode(current)
@@ -97,3 +107,29 @@ class Deleter:
         except stored_errors.Conflict:
             return None
         return gone
+
+    async def _mark_and_remove(
+        self, key: str, marked: bytes, name: str, options: DeleteOptions, write: Write
+    ) -> StoredObject | None:
+        """Write the marks, then remove exactly that version."""
+        store = self._store
+
+        async def mark(current: StoredObject | None) -> bytes:
+            if current is None:
+                raise stored_errors.NotFound(key)
+            obj = store.codec.decode(current)
+            check_preconditions(store.resource, name, obj, options)
+            if not decide(store.resource, obj, options, self._grace(obj, options), write.now).remove:
+                raise stored_errors.Conflict(key)
+            return marked
+
+        async def same(current: StoredObject) -> None:
+            if current.revision != shown.revision:
+                raise stored_errors.Conflict(key)
+
+        try:
+            shown = await store.storage.update(key, mark)
+            await store.storage.delete(key, same)
+        except stored_errors.Conflict:
+            return None
+        return shown

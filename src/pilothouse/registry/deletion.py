@@ -19,7 +19,9 @@ FOREGROUND: Final = "foregroundDeletion"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`remove`: the object goes now. Else `marked` is the object to write (None: nothing changes)."""
+    """`remove`: the object goes now, and is shown as `marked` where that is given. Else `marked` is the object to write
+    (None: nothing changes).
+    """
 
     remove: bool
     marked: Object | None = None
@@ -28,6 +30,8 @@ class Verdict:
 def check_preconditions(resource: Resource, name: str, obj: Object, options: DeleteOptions) -> None:
     """Raises Conflict where the object is not the one the client meant."""
     metadata = obj["metadata"]
+    if options.ignore_read_errors:
+        raise conflict(resource.group, resource.plural, name, "the object can be read: it is not to be deleted unsafely")
     uid = metadata.get("uid", "")
     if options.uid is not None and options.uid != uid:
         raise _precondition(resource, name, "UID", options.uid, uid, " The object might have been deleted and then recreated")
@@ -48,26 +52,30 @@ def decide(resource: Resource, obj: Object, options: DeleteOptions, grace: int, 
     finalizers = _finalizers(resource, before, options)
     marked_already = "deletionTimestamp" in metadata
     if marked_already:
-        return _again(metadata, obj, before, finalizers, grace, options, now)
-    if not finalizers and grace == 0:
+        return _again(resource, obj, before, finalizers, grace, options, now)
+    goes = not finalizers and grace == 0 and not held(resource, obj) and not resource.delete.marks_first
+    if goes and not resource.delete.graceful:
         return Verdict(True)
     _set_finalizers(metadata, finalizers)
     _mark(resource, metadata, grace, now)
-    return Verdict(False, obj)
+    if resource.delete.marked_status:
+        obj["status"] = {**(obj.get("status") or {}), **dict(resource.delete.marked_status)}
+    return Verdict(goes, obj)
 
 
 def _again(
-    metadata: dict[str, Any], obj: Object, before: list[str], finalizers: list[str], grace: int, options: DeleteOptions, now: datetime
+    resource: Resource, obj: Object, before: list[str], finalizers: list[str], grace: int, options: DeleteOptions, now: datetime
 ) -> Verdict:
     """A further delete may shorten the grace or bring another policy, no more."""
+    metadata = obj["metadata"]
     old_grace = metadata.get("deletionGracePeriodSeconds") or 0
     changed = finalizers != before
     if old_grace > 0 and grace < old_grace and (options.grace_seconds is not None or grace == 0):
-        if grace == 0 and not finalizers:
-            return Verdict(True)
-        _shorten(metadata, old_grace, grace, now)
+        _shorten(metadata, grace, now)
         changed = True
-    elif old_grace == 0 and not finalizers:
+        if grace == 0 and not finalizers:
+            return Verdict(True, obj)
+    elif old_grace == 0 and not finalizers and not held(resource, obj):
         return Verdict(True)
     if changed:
         _set_finalizers(metadata, finalizers)
@@ -75,7 +83,7 @@ def _again(
     return Verdict(False)
 
 
-def _shorten(metadata: dict[str, Any], old_grace: int, grace: int, now: datetime) -> None:
+def _shorten(metadata: dict[str, Any], grace: int, now: datetime) -> None:
     metadata["deletionGracePeriodSeconds"] = grace
     metadata["deletionTimestamp"] = format_time(now + timedelta(seconds=grace))
 
@@ -120,6 +128,17 @@ def _policy(resource: Resource, before: list[str], options: DeleteOptions) -> tu
     return resource.delete.orphans, False
 
 
-def finished(metadata: dict[str, Any]) -> bool:
+def held(resource: Resource, obj: Object) -> bool:
+    """Whether a list of the kind's own holds the object."""
+    value: Any = obj
+    for part in resource.delete.held_by:
+        value = value.get(part) if isinstance(value, dict) else None
+    return bool(value) and value is not obj
+
+
+def finished(resource: Resource, obj: Object) -> bool:
     """A marked object that nothing holds any more."""
-    return "deletionTimestamp" in metadata and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds")
+    metadata = obj["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"):
+        return False
+    return not held(resource, obj)

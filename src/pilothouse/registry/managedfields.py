@@ -14,11 +14,12 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pilothouse.machinery.errors import bad_request, bare_internal
+from pilothouse.machinery.errors import APIError, bad_request, bare_internal
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed import applied, compare, created, merge, problems, prune
-from pilothouse.machinery.typed.fieldset import Node, intersect, of_paths, subtract, subtract_below, union
-from pilothouse.machinery.typed.prune import with_named, without
+from pilothouse.machinery.typed.create import without_skipped
+from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, intersect, is_member, of_paths, subtract, union
+from pilothouse.machinery.typed.prune import collapsed, with_named, without
 from pilothouse.machinery.typed.validate import joined
 from pilothouse.registry.managed import entries as e
 from pilothouse.registry.managed import lastapplied
@@ -45,6 +46,15 @@ _SERVER_OWNED: Final = of_paths(
 )  # fmt: skip
 
 
+def _with_all_below(skip: Node, reset: Node) -> Node:
+    """`skip` with the members of `reset`, each of which stands for all that is below it."""
+    out = dict(skip)
+    for element, child in reset.items():
+        if element != SELF:
+            out[element] = LEAF if is_member(child) else _with_all_below(out.get(element, LEAF), child)
+    return out
+
+
 def run(steps: Steps, convert: Callable[[Object, str], Object]) -> Object:
     """Carries the steps out with a conversion that answers at once."""
     try:
@@ -54,6 +64,8 @@ def run(steps: Steps, convert: Callable[[Object, str], Object]) -> Object:
     except StopIteration as done:
         result: Object = done.value
         return result
+    except RecursionError:
+        raise _too_deep() from None
 
 
 async def drive(steps: Steps, convert: Callable[[Object, str], Awaitable[Object]]) -> Object:
@@ -65,6 +77,12 @@ async def drive(steps: Steps, convert: Callable[[Object, str], Awaitable[Object]
     except StopIteration as done:
         result: Object = done.value
         return result
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> APIError:
+    return bad_request("exceeded max depth")
 
 
 def _no_conversion(obj: Object, api_version: str) -> Object:
@@ -89,13 +107,23 @@ class Tracker:
     schemas: Mapping[str, Schema] = field(default_factory=dict)
     convert: Callable[[Object, str], Object] = _no_conversion
     custom: bool = False
+    _created: Callable[[Object], Node] = field(init=False, repr=False)
+    _skip: dict[str, Node] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        skip = {version: _with_all_below(_SERVER_OWNED, reset) for version, reset in self.reset.items()}
+        object.__setattr__(self, "_skip", skip)
+        own = created(self.schema, self.custom, skip.get(self.api_version, _SERVER_OWNED))
+        object.__setattr__(self, "_created", own)
 
     # ------------------------------------------------------------------ what the store calls
 
     def create(self, obj: Object, manager: str, now: str) -> Object:
         """`obj` with its creator as the owner of all in it. Entries that were sent are dropped."""
-        fields = self._without_reset(created(self.schema, self.custom)(obj), self.api_version)
-        fields = subtract(fields, _SERVER_OWNED)
+        try:
+            fields = self._created(obj)
+        except RecursionError:
+            raise _too_deep() from None
         if not fields:
             return _with_entries(obj, [])
         return _with_entries(obj, [self._entry(manager, UPDATE, now, fields).render()])
@@ -148,9 +176,8 @@ class Tracker:
             return _with_entries(new, [])
         changes = self._changes(self.schema, self.api_version, live, new)
         left = yield from self._taken(known, live, new, changes, None)
-        gained = subtract(changes[0], _SERVER_OWNED)
-        if gained:
-            left = _joined(left, self._entry(manager, UPDATE, now, gained))
+        if changes[0]:
+            left = _joined(left, self._entry(manager, UPDATE, now, changes[0]))
         return _with_entries(new, e.write(e.capped(left)))
 
     def _entries_of(self, live: Object, new: Object) -> list[Entry]:
@@ -168,21 +195,23 @@ class Tracker:
                 return found
         return self._stored(live)
 
-    @staticmethod
-    def _stored(live: Object) -> list[Entry]:
+    def _stored(self, live: Object) -> list[Entry]:
         """The entries of a live object; none when they cannot be read."""
         try:
-            return e.read(_managed(live), trusted=True)
+            found = e.read(_managed(live), trusted=True)
         except ValueError:
             return []
+        if not self.custom:
+            return found
+        return [entry.owning(collapsed(self.schemas.get(entry.api_version), entry.fields)) for entry in found]
 
     def _changes(self, schema: Schema, api_version: str, live: Object, new: Object) -> Changes:
         gained, lost = compare(schema, live, new)
-        return self._without_reset(gained, api_version), self._without_reset(lost, api_version)
+        return self._ownable(gained, api_version), self._ownable(lost, api_version)
 
-    def _without_reset(self, node: Node, api_version: str) -> Node:
-        reset = self.reset.get(api_version)
-        return subtract_below(node, reset) if reset and node else node
+    def _ownable(self, node: Node, api_version: str) -> Node:
+        """The fields that a writer of this endpoint can own."""
+        return without_skipped(node, self._skip.get(api_version, _SERVER_OWNED)) if node else node
 
     def _taken(
         self, known: list[Entry], live: Object, new: Object, changes: Changes, conflicts: Conflicts | None
@@ -249,26 +278,27 @@ class Tracker:
         known = self._stored(live)
         if known:
             return known
-        fields = self._without_reset(created(self.schema, self.custom)(live), self.api_version)
-        fields = subtract(fields, _SERVER_OWNED)
+        fields = self._created(live)
         return [self._entry(BEFORE_FIRST_APPLY, UPDATE, now, fields)] if fields else []
 
     def _apply(self, live: Object, config: Object, manager: str, now: str, known: list[Entry], force: bool) -> Steps:
-        fields = self._without_reset(applied(self.schema)(config), self.api_version)
+        fields = self._ownable(applied(self.schema)(config), self.api_version)
         mine = self._entry(manager, APPLY, "", fields)
         last = next((entry for entry in known if entry.key == mine.key), None)
         others = [entry for entry in known if entry is not last]
         merged = merge(self.schema, live, config)
-        if last is not None and last.fields:
+        if last is not None and (last.api_version != self.api_version or subtract(last.fields, fields)):
             merged = yield from self._pruned(merged, last, [*others, mine])
-        changes = self._changes(self.schema, self.api_version, live, merged)
         conflicts: Conflicts = []
-        left = yield from self._taken(others, live, merged, changes, conflicts)
+        left: list[Entry] = []
+        if others:
+            changes = self._changes(self.schema, self.api_version, live, merged)
+            left = yield from self._taken(others, live, merged, changes, conflicts)
         if conflicts and not force:
             raise ConflictError(conflicts)
         changed = merged is not live and merged != live
         time = now if changed else last.time if last is not None else ""
-        mine = self._entry(manager, APPLY, time, subtract(fields, _SERVER_OWNED))
+        mine = self._entry(manager, APPLY, time, fields)
         if last is not None and not changed and last.api_version == self.api_version and last.fields == mine.fields:
             mine = last
         return _with_entries(merged, e.write([*left, mine]))

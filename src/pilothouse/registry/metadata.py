@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.machinery import names
-from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, modified
+from pilothouse.machinery.errors import Cause, bad_request, bare_internal, invalid, modified
+from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.request import Causes, Write
 from pilothouse.registry.resource import Object, Resource
@@ -19,7 +20,11 @@ ORDER: Final = (
     "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
 )  # fmt: skip
 MAX_ANNOTATIONS: Final = 256 * 1024
-_IMMUTABLE: Final = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_STANDARD_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
+OWNERS_WARNING: Final = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such "
+    "requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
 _BANNED_OWNERS: Final = frozenset({("v1", "Event")})
 
 
@@ -75,8 +80,9 @@ def prepare_update(resource: Resource, obj: Object, old: Object, write: Write) -
         metadata["creationTimestamp"] = before["creationTimestamp"]
     else:
         metadata.pop("creationTimestamp", None)
+    dying = "deletionTimestamp" in before
     for kept in ("deletionTimestamp", "deletionGracePeriodSeconds"):
-        if kept not in metadata and kept in before:
+        if kept in before and (dying or kept not in metadata):
             metadata[kept] = before[kept]
     if "generation" in before:
         metadata["generation"] = before["generation"]
@@ -90,18 +96,12 @@ def check_version(resource: Resource, name: str, obj: Object, old: Object, *, un
     if sent in ("", "0"):
         if not unconditional:
             cause = Cause("FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion")
-            raise invalid_object(resource, name, [cause])
+            raise invalid(resource.group, resource.plural, name, [cause])
         return
     if not sent.isdigit():
-        raise bare_internal(f'Invalid value: "{sent}": strconv.ParseUint: parsing "{sent}": invalid syntax')
+        raise bare_internal(f'strconv.ParseUint: parsing "{sent}": invalid syntax')
     if sent != old["metadata"].get("resourceVersion"):
         raise modified(resource.group, resource.plural, name)
-
-
-def invalid_object(resource: Resource, name: str, causes: Causes) -> APIError:
-    from pilothouse.machinery.errors import invalid
-
-    return invalid(resource.group, resource.kind, name, causes)
 
 
 def raise_generation(resource: Resource, obj: Object, old: Object, custom: Callable[[Object, Object], bool] | None) -> None:
@@ -202,42 +202,64 @@ def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
 
 def validate_owners(owners: list[dict[str, Any]]) -> Causes:
     causes: Causes = []
-    controller = ""
-    for owner in owners:
-        path = "metadata.ownerReferences"
-        version = owner.get("apiVersion", "")
-        group, _, plain = version.rpartition("/")
-        if not plain:
-            causes.append(_invalid(f"{path}.apiVersion", version, "version must not be empty"))
-        if "/" in group:
-            causes.append(_invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
-        for member in ("kind", "name", "uid"):
-            if not owner.get(member):
-                causes.append(_invalid(f"{path}.{member}", owner.get(member, ""), "must not be empty"))
-        if (version, owner.get("kind")) in _BANNED_OWNERS:
-            text = "is disallowed from being an owner"
-            causes.append(_invalid(path, owner, f"{version}, Kind={owner.get('kind')} {text}"))
+    controllers: list[str] = []
+    for index, owner in enumerate(owners):
+        causes += _validate_owner(owner, f"metadata.ownerReferences[{index}]")
         if owner.get("controller"):
-            if controller:
+            controllers.append(f"{owner.get('kind', '')}/{owner.get('name', '')}")
+            if len(controllers) > 1:
                 text = (
                     "Only one reference can have Controller set to true. "
-                    f'Found "true" in references for {controller} and {owner.get("name")}'
+                    f'Found "true" in references for {controllers[0]} and {controllers[-1]}'
                 )
-                causes.append(_invalid(path, owners, text))
-            controller = owner.get("name", "")
+                causes.append(_invalid("metadata.ownerReferences", owners, text))
+    return causes
+
+
+def _validate_owner(owner: dict[str, Any], path: str) -> Causes:
+    causes = [
+        Cause("FieldValueRequired", "Required value: must not be empty", f"{path}.{member}")
+        for member in ("apiVersion", "kind", "name", "uid")
+        if not owner.get(member)
+    ]
+    version = owner.get("apiVersion", "")
+    if version.count("/") > 1:
+        causes.append(_invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
+    if (version, owner.get("kind")) in _BANNED_OWNERS:
+        shown_version = version if "/" in version else f"/{version}"
+        causes.append(_invalid(path, owner, f"{shown_version}, Kind={owner['kind']} is disallowed from being an owner"))
     return causes
 
 
 def validate_finalizers(finalizers: list[str]) -> Causes:
     causes: Causes = []
     path = "metadata.finalizers"
-    for name in finalizers:
+    for index, name in enumerate(finalizers):
         causes += [_invalid(path, name, text) for text in names.qualified_name(name)]
-        if "/" not in name and name not in ("orphan", "foregroundDeletion", "kubernetes"):
-            causes.append(_invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified"))
+        if "/" not in name and name not in _STANDARD_FINALIZERS:
+            text = "name is neither a standard finalizer name nor is it fully qualified"
+            causes.append(_invalid(f"{path}[{index}]", name, text))
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         causes.append(_invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
     return causes
+
+
+def fold_owners(obj: Object) -> str:
+    """Fold equal owner references into one; the uids of those that were there twice, "" for none."""
+    metadata = obj.get("metadata")
+    owners = metadata.get("ownerReferences") if metadata else None
+    if not owners or len(owners) < 2:
+        return ""
+    kept: list[Any] = []
+    repeated: list[str] = []
+    for owner in owners:
+        if owner in kept:
+            repeated.append(str(owner.get("uid", "")))
+        else:
+            kept.append(owner)
+    if repeated and metadata is not None:
+        metadata["ownerReferences"] = kept
+    return ", ".join(dict.fromkeys(repeated))
 
 
 def _invalid(path: str, value: Any, text: str) -> Cause:
@@ -246,8 +268,6 @@ def _invalid(path: str, value: Any, text: str) -> Cause:
 
 def shown(value: Any) -> str:
     """A value as messages show it: strings quoted, the rest as JSON."""
-    from pilothouse.machinery.jsoncodec import dumps
-
     return dumps(value).decode()
 
 

@@ -60,6 +60,11 @@ class DeleteRule:
     finalizers: bool = True  # propagation policies leave a finalizer
     grace_seconds: bool = True  # the mark carries deletionGracePeriodSeconds
     cleanup_finalizer: str = ""  # what a definition gets instead
+    graceful: bool = False  # the kind has a grace period: what is removed at once is shown with its marks
+    marks_first: bool = False  # the first DELETE only ever marks
+    held_by: tuple[str, ...] = ()  # path of a list of its own that holds a marked object, beside metadata.finalizers
+    marked_status: tuple[tuple[str, str], ...] = ()  # what a mark sets in the status
+    warning: str = ""  # told to who deletes without a propagation policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from pilothouse.machinery.errors import already_exists, conflict, generate_name_conflict, invalid, modified, not_found
+from pilothouse.machinery.errors import APIError, already_exists, conflict, generate_name_conflict, invalid, modified, not_found
 from pilothouse.registry import metadata as meta
 from pilothouse.registry.behaviour import Behaviour, Part
 from pilothouse.registry.codec import ObjectCodec
@@ -70,10 +70,17 @@ class GenericStore:
 
     # Writing
 
+    @staticmethod
+    def _fold_owners(obj: Object, write: Write) -> None:
+        repeated = meta.fold_owners(obj)
+        if repeated:
+            write.warn(meta.OWNERS_WARNING + repeated)
+
     async def create(self, obj: Object, write: Write) -> StoredObject:
         """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's."""
         admission = self.services.admission
         generated = not (obj.get("metadata") or {}).get("name") and bool((obj.get("metadata") or {}).get("generateName"))
+        self._fold_owners(obj, write)
         await admission.mutate("CREATE", obj, None, write)
         for attempt in range(NAME_TRIES):
             if generated and attempt:
@@ -83,8 +90,19 @@ class GenericStore:
             except stored_errors.Exists as error:
                 name = obj["metadata"]["name"]
                 if not generated:
-                    raise translate(error, self.resource, name) from error
+                    raise await self._exists(write, name) from error
         raise generate_name_conflict(self.resource.group, self.resource.plural, obj["metadata"]["name"])
+
+    async def _exists(self, write: Write, name: str) -> APIError:
+        """409; an object on its way out says so."""
+        failure = already_exists(self.resource.group, self.resource.plural, name)
+        try:
+            there = await self.storage.get(self.resource.key(write.namespace, name))
+        except stored_errors.StorageError:
+            return failure
+        if "deletionTimestamp" in self.codec.decode(there)["metadata"]:
+            failure.message = f"object is being deleted: {failure.message}"
+        return failure
 
     async def _create_once(self, obj: Object, write: Write) -> StoredObject:
         resource = self.resource
@@ -191,6 +209,7 @@ class GenericStore:
             )
             raise conflict(self.resource.group, self.resource.plural, name, why)
         obj.setdefault("metadata", {}).pop("resourceVersion", None)
+        self._fold_owners(obj, write)
         await self.services.admission.mutate("CREATE", obj, None, write)
         self.prepare_create(obj, write)
         await self.services.admission.validate("CREATE", obj, None, write)
@@ -200,13 +219,14 @@ class GenericStore:
         """The new bytes of an existing object; the current ones where nothing changed."""
         old = self.codec.decode(current)
         obj = await produce(self.codec.decode(current))
+        self._fold_owners(obj, write)
         await self.services.admission.mutate("UPDATE", obj, old, write)
         obj.setdefault("metadata", {})
         meta.check_version(self.resource, name, obj, old, unconditional=free)
         self.prepare_update(obj, old, write)
         await self.services.admission.validate("UPDATE", obj, old, write)
         value = self.codec.encode(obj)
-        if finished(obj["metadata"]) and value != current.value:
+        if finished(self.resource, obj) and value != current.value:
             raise _LastFinalizerGone(StoredObject(current.key, value, current.revision))
         return value
 
