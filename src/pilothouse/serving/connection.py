@@ -203,7 +203,7 @@ class Connection:
             self._arm(self._shared.limits.head_time)
         if len(partial) > self._shared.limits.head:
             self._refuse(HeadRefused(*_HEAD_TOO_LARGE))
-        elif has_bare_line_feed(partial[-len(data) - 1 :]):
+        elif has_bare_line_feed(partial, len(partial) - len(data)):
             self._refuse(bad_request())
 
     def _start(self, head: Head, data: bytes, position: int) -> None:

@@ -142,7 +142,7 @@ class Edge:
         self.end_streams()
         await self._until(lambda connection: connection.is_busy, grace - stream_grace)
         self.end_streams()  # some may have begun meanwhile
-        await self._until(lambda connection: connection.state != UPGRADED, _LAST_SECONDS)
+        await self._until(lambda connection: connection.state != UPGRADED and not connection.is_busy, _LAST_SECONDS)
         self.abort()
         self._shared.runner.close()
 

@@ -125,9 +125,9 @@ def bad_request(detail: str = "") -> HeadRefused:
     return HeadRefused(400, "Bad Request", detail)
 
 
-def has_bare_line_feed(data: bytes | bytearray) -> bool:
-    """Is a line ended by LF alone? Such a head never ends, as we read it."""
-    return _BARE_LF.search(data) is not None
+def has_bare_line_feed(data: bytearray, start: int) -> bool:
+    """Is a line from `start` on ended by LF alone? Such a head never ends, as we read it."""
+    return _BARE_LF.search(data, start) is not None
 
 
 def split_target(target: bytes) -> tuple[bytes, str]:
