@@ -34,7 +34,7 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
     before = _places(original, merge_key)
     named, others = [], []
     for item in merged:
-        key = _hashable(key_of(item, merge_key))
+        key = hashable(key_of(item, merge_key))
         if key in wanted:
             named.append((wanted[key], before.get(key, -1), item))
         else:
@@ -56,12 +56,14 @@ def _places(items: list[Any], merge_key: str) -> dict[Any, int]:
     """Where each key stands first."""
     places: dict[Any, int] = {}
     for place, item in enumerate(items):
-        places.setdefault(_hashable(key_of(item, merge_key)), place)
+        places.setdefault(hashable(key_of(item, merge_key)), place)
     return places
 
 
-def _hashable(value: Any) -> Any:
+def hashable(value: Any) -> Any:
     """Keys are compared as the original does: 1 is not true, and maps or lists are only like themselves in text."""
+    if type(value) is str:
+        return value
     if isinstance(value, dict | list):
         return ("json", plain(value))
     return (type(value) is bool, value)

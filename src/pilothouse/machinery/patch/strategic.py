@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
-from pilothouse.machinery.patch.elements import key_of, merged_in_order, ordered_by
+from pilothouse.machinery.patch.elements import hashable, key_of, merged_in_order, ordered_by
 from pilothouse.machinery.patch.mergepatch import not_a_map, without_nulls
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
@@ -189,8 +189,8 @@ def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key
     if not merge_key:
         raise bare_internal(f"cannot merge lists without merge key for {schema.items.name}")
     original, patch = _special_items(original, patch, merge_key)
-    merged = _merge_items(original, patch, merge_key, schema.items)
-    return merged_in_order(merged, patch, original, merge_key)
+    merged, in_place = _merge_items(original, patch, merge_key, schema.items)
+    return merged if in_place else merged_in_order(merged, patch, original, merge_key)
 
 
 def _are_maps(*lists: list[Any]) -> bool:
@@ -227,17 +227,29 @@ def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> t
     return (ordinary, []) if replace else (original, ordinary)
 
 
-def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema) -> list[_Map]:
+def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema) -> tuple[list[_Map], bool]:
+    """The items of both, new ones last; and whether that is their order already, as they come in that of the
+    original.
+    """
+    places: dict[Any, int] = {}
+    for place, other in enumerate(original):
+        if merge_key in other:
+            places.setdefault(hashable(other[merge_key]), place)
+    in_place = len(places) == len(original)
     out = list(original)
+    reached = -1
     for item in patch:
-        value = key_of(item, merge_key)
-        for position, other in enumerate(out):
-            if merge_key in other and other[merge_key] == value:
-                out[position] = _merge_map(other, item, schema)
-                break
-        else:
+        key = hashable(key_of(item, merge_key))
+        found = places.get(key)
+        if found is None:
+            places[key] = len(out)
             out.append(without_directives(without_nulls_but(item, merge_key)))
-    return out
+            in_place = False
+        else:
+            out[found] = _merge_map(out[found], item, schema)
+            in_place = in_place and found > reached
+            reached = found
+    return out, in_place
 
 
 def without_nulls_but(item: _Map, merge_key: str) -> _Map:

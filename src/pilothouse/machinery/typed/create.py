@@ -49,21 +49,40 @@ def zero_struct(schema: Schema) -> dict[str, Any]:
     return {name: zero(field) for name, field in schema.properties.items() if always_written(field)}
 
 
-def created(schema: Schema, from_nothing: bool = False) -> Own:
-    """`f(object) -> root set` of what its creator owns. `from_nothing`: there is no zero value (custom resources)."""
-    key = "typed.created.nothing" if from_nothing else "typed.created"
-    found = schema.compiled.get(key)
-    if found is None:
-        own = added(schema)
+def created(schema: Schema, from_nothing: bool = False, skip: Node = LEAF) -> Own:
+    """`f(object) -> root set` of what its creator owns, made anew at each call: the caller keeps it.
 
-        def all_of(value: Any) -> Node:
-            return {element: child for element, child in own(value).items() if element != SELF}
+    `from_nothing`: there is no zero value (custom resources). `skip`: fields that are never owned; a member without
+    children stands for all that is below it, one with children only for itself.
+    """
+    if not from_nothing:
+        return _over_zero(schema, skip)
+    own = added(schema)
 
-        schema.compiled[key] = found = all_of if from_nothing else _over_zero(schema)
-    return found
+    def all_of(value: Any) -> Node:
+        found = {element: child for element, child in own(value).items() if element != SELF}
+        return without_skipped(found, skip)
+
+    return all_of
 
 
-def _over_zero(schema: Schema) -> Own:
+def without_skipped(node: Node, skip: Node) -> Node:
+    """The set without the fields of `skip` (see `created`)."""
+    out: Node = {}
+    for element, child in node.items():
+        skipped = skip.get(element)
+        if skipped is None:
+            out[element] = child
+        elif skipped:
+            left = without_skipped(child, skipped)
+            if SELF in skipped:
+                left.pop(SELF, None)
+            if left:
+                out[element] = left
+    return out
+
+
+def _over_zero(schema: Schema, skip: Node = LEAF) -> Own:
     """`f(struct) -> children` that differ from the zero struct."""
     shape = shape_of(schema)
     frames: dict[tuple[str, ...], list[tuple[str, str, _Put]]] = {}
@@ -71,8 +90,12 @@ def _over_zero(schema: Schema) -> Own:
     def frame(names: tuple[str, ...]) -> list[tuple[str, str, _Put]]:
         made = []
         for name in sorted(names):
+            element = f"f:{name}"
+            skipped = skip.get(element)
+            if skipped is not None and not skipped:
+                continue
             field = shape.fields.get(name)
-            made.append((name, f"f:{name}", _put_leaf if field is None else _put(field)))
+            made.append((name, element, _put_leaf if field is None else _put(field, skipped or LEAF)))
         if len(frames) < MAX_SHAPES:
             frames[names] = made
         return made
@@ -80,7 +103,8 @@ def _over_zero(schema: Schema) -> Own:
     def struct(value: Any) -> Node:
         names = tuple(value)
         out: Node = {}
-        for name, element, put in frames.get(names) or frame(names):
+        found = frames.get(names)
+        for name, element, put in frame(names) if found is None else found:
             put(value[name], out, element)
         return out
 
@@ -91,7 +115,7 @@ def _put_leaf(value: Any, out: Node, element: str) -> None:
     out[element] = LEAF
 
 
-def _put(field: Field) -> _Put:
+def _put(field: Field, skip: Node) -> _Put:
     kind = shape_of(field.schema).kind
     if not always_written(field):
         return _put_leaf if kind == ATOM else _put_added(added(field.schema))
@@ -99,7 +123,7 @@ def _put(field: Field) -> _Put:
     if kind == ATOM:
         return _put_changed(before)
     if kind == STRUCT and before is not None:
-        return _put_struct(field.schema)
+        return _put_struct(field.schema, skip)
     return _put_from_null(added(field.schema))
 
 
@@ -118,12 +142,12 @@ def _put_changed(before: Any) -> _Put:
     return put
 
 
-def _put_struct(schema: Schema) -> _Put:
+def _put_struct(schema: Schema, skip: Node) -> _Put:
     made: list[Own] = []
 
     def put(value: Any, out: Node, element: str) -> None:
         if not made:
-            made.append(_over_zero(schema))
+            made.append(_over_zero(schema, skip))
         if type(value) is not dict or not value:
             return
         node = made[0](value)

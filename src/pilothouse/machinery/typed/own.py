@@ -8,6 +8,7 @@ shape seen and shared; what remains for an object is to fill in what differs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
@@ -59,7 +60,7 @@ def _compile(schema: Schema, child: Callable[[Schema], Own | None], whole: bool)
     if shape.kind == FREE:
         return _free
     if shape.kind == STRUCT:
-        return _struct(shape, child, whole)
+        return _Frames(shape, child, whole, whole).own
     if shape.kind == MAP:
         return _map(shape, child, whole)
     if shape.kind == SET:
@@ -76,41 +77,50 @@ def _free(value: Any) -> Node:
     return out
 
 
-def _struct(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
-    frames: dict[tuple[str, ...], _Frame] = {}
+class _Frames:
+    """The frames of one struct type, by the names of the fields that are there. `member`: the struct itself is one."""
 
-    def frame(names: tuple[str, ...]) -> _Frame:
-        fixed: Node = {SELF: LEAF} if whole else {}
+    def __init__(self, shape: Shape, child: Callable[[Schema], Own | None], whole: bool, member: bool) -> None:
+        self.known: dict[tuple[str, ...], _Frame] = {}
+        self._shape = shape
+        self._child = child
+        self._whole = whole
+        self._member = member
+
+    def make(self, names: tuple[str, ...]) -> _Frame:
+        fixed: Node = {SELF: LEAF} if self._member and names else {}
         fill = []
         for name in sorted(names):
             element = f"f:{name}"
-            field = shape.fields.get(name)
-            own = child(field.schema) if field is not None else _free if shape.open else None
+            field = self._shape.fields.get(name)
+            own = self._child(field.schema) if field is not None else _free if self._shape.open else None
             fixed[element] = LEAF
             if own is not None:
-                fill.append((name, element, own if whole else _unless_empty_list(field, own)))
+                fill.append((name, element, own if self._whole else _unless_empty_list(field, own)))
         made = _Frame(fixed, fill)
-        if len(frames) < MAX_SHAPES:
-            frames[names] = made
+        if len(self.known) < MAX_SHAPES:
+            self.known[names] = made
         return made
 
-    def struct(value: Any) -> Node:
-        if type(value) is not dict or not value:
-            return LEAF
-        names = tuple(value)
-        found = frames.get(names) or frame(names)
-        if not found.fill:
-            return found.fixed
-        out = found.fixed.copy()
-        for name, element, own in found.fill:
+    @staticmethod
+    def filled(frame: _Frame, value: dict[str, Any]) -> Node:
+        out = frame.fixed.copy()
+        for name, element, own in frame.fill:
             node = own(value[name])
             if node is _NOTHING:
                 del out[element]
             else:
                 out[element] = node
+        if len(out) == 1 and SELF in out:
+            return LEAF
         return out if out else _NOTHING
 
-    return struct
+    def own(self, value: Any) -> Node:
+        if type(value) is not dict or not value:
+            return LEAF
+        names = tuple(value)
+        frame = self.known.get(names) or self.make(names)
+        return self.filled(frame, value) if frame.fill else frame.fixed
 
 
 _NOTHING: Final[Node] = {}  # told apart from LEAF by identity: neither a member nor anything below it
@@ -181,4 +191,45 @@ def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> 
             out[key] = node if whole or not node else {SELF: LEAF, **node}
         return ordered(out)
 
+    item_shape = shape_of(shape.item) if shape.item is not None else shape
+    if item_shape.kind != STRUCT or len(shape.keys) != 1 or shape.keys[0][1] is not None:
+        return items
+    return _keyed_by_text(shape, _Frames(item_shape, child, whole, True), whole, items)
+
+
+def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> Own:
+    """The common case, a list of structs with one text as the key, in one loop without calls."""
+    name = shape.keys[0][0]
+    start = f"k:{{{encode_basestring(name)}:"
+    known, make, filled = frames.known, frames.make, frames.filled
+
+    def items(value: Any) -> Node:
+        if type(value) is not list or not value:
+            return LEAF
+        keys = []
+        nodes: Node = {}
+        for item in value:
+            key = item.get(name) if type(item) is dict else None
+            if type(key) is not str:
+                return slowly(value)
+            key = f"{start}{encode_basestring(key)}}}"
+            names = tuple(item)
+            frame = known.get(names) or make(names)
+            nodes[key] = filled(frame, item) if frame.fill else frame.fixed
+            keys.append(key)
+        if len(nodes) != len(keys) or _sort_otherwise("".join(keys)):
+            return slowly(value)
+        out: Node = {SELF: LEAF} if whole else {}
+        keys.sort()
+        for key in keys:
+            out[key] = nodes[key]
+        return out
+
     return items
+
+
+def _sort_otherwise(texts: str) -> bool:
+    """Whether there are signs that come before the quote, or are escaped: such elements do not sort as their text
+    does.
+    """
+    return " " in texts or "!" in texts or "\\" in texts

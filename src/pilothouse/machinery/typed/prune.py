@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, is_member
-from pilothouse.machinery.typed.shape import FREE, KEYED, MAP, SET, STRUCT, Shape, shape_of
+from pilothouse.machinery.typed.shape import ATOM, FREE, KEYED, MAP, SET, STRUCT, Shape, shape_of
 
 _GONE: Final = object()
 
@@ -85,6 +85,29 @@ def _pruned_item(
     if in_last and given_up:
         return _GONE
     return _prune(schema, value, before, now or LEAF, owned_before, given_up) if before else value
+
+
+def collapsed(schema: Schema | None, node: Node) -> Node:
+    """The set as the type is now: what lies below a value that is owned whole stands for that value.
+
+    Types of custom resources change, and sets outlive them.
+    """
+    if schema is None or not node:
+        return node
+    shape = shape_of(schema)
+    if shape.kind == ATOM:
+        return LEAF
+    out: Node | None = None
+    for element, child in node.items():
+        if not child:
+            continue
+        below = _child_schema(shape, element[2:]) if element[0] == "f" else shape.item
+        now = collapsed(below, child)
+        if now is not child:
+            if out is None:
+                out = dict(node)
+            out[element] = now
+    return node if out is None else out
 
 
 def with_named(schema: Schema | None, node: Node) -> Node:

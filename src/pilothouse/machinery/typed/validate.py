@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
@@ -14,13 +15,107 @@ _ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
 _TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
 
 
+Fits = Callable[[Any], bool]
+
+
 def problems(schema: Schema, value: Any, duplicates: bool = False) -> list[str]:
     """What is wrong, each as `.path: reason`; empty when all fits. `duplicates`: keys of a list may come twice (live
     objects).
     """
+    if fits(schema)(value):
+        return []
     found: list[str] = []
     _check(schema, value, "", found, duplicates)
     return found
+
+
+def fits(schema: Schema) -> Fits:
+    """`f(value)`: whether the value surely has no problems. Compiled once a type; null fits everywhere."""
+    found = schema.compiled.get("typed.fits")
+    if found is None:
+        schema.compiled["typed.fits"] = found = _compile(schema)
+    return found
+
+
+def _compile(schema: Schema) -> Fits:
+    kind = schema.kind
+    if kind == s.STRUCT:
+        return _struct_fits(schema)
+    if kind == s.MAP:
+        return _map_fits(schema)
+    if kind == s.LIST:
+        return _list_fits(schema)
+    if kind in _NUMBERS:
+        return lambda value: type(value) in (int, float) or value is None
+    if kind in _TEXTS:
+        return lambda value: type(value) is str or value is None
+    if kind == s.BOOL:
+        return lambda value: type(value) is bool or value is None
+    if kind in _ANY_SCALAR:
+        return lambda value: type(value) not in (dict, list)
+    return lambda value: True
+
+
+def _struct_fits(schema: Schema) -> Fits:
+    texts = {name for name, field in schema.properties.items() if field.schema.kind in _TEXTS}
+    checks: dict[str, Fits] = {}  # of the other fields, as they are met
+    kept = schema.preserve_unknown
+
+    def struct(value: Any) -> bool:
+        if type(value) is not dict:
+            return value is None
+        for name, inner in value.items():
+            if name in texts:
+                if type(inner) is not str and inner is not None:
+                    return False
+                continue
+            check = checks.get(name)
+            if check is None:
+                field = schema.properties.get(name)
+                if field is None:
+                    if kept:
+                        continue
+                    return False
+                check = checks[name] = fits(field.schema)
+            if inner is not None and not check(inner):
+                return False
+        return True
+
+    return struct
+
+
+def _map_fits(schema: Schema) -> Fits:
+    made: list[Fits] = []
+
+    def mapping(value: Any) -> bool:
+        if type(value) is not dict:
+            return value is None
+        if not made:
+            made.append(fits(schema.items))
+        return all(map(made[0], value.values()))
+
+    return mapping
+
+
+def _list_fits(schema: Schema) -> Fits:
+    shape = shape_of(schema)
+    keyed, element = shape.kind in (SET, KEYED), shape.element
+    made: list[Fits] = []
+
+    def items(value: Any) -> bool:
+        if type(value) is not list:
+            return value is None
+        if not made:
+            made.append(fits(schema.items))
+        if not all(map(made[0], value)):
+            return False
+        if not keyed:
+            return True
+        if any(_wrong_item(shape, item) for item in value):
+            return False
+        return len(value) < 2 or len(set(map(element, value))) == len(value)
+
+    return items
 
 
 def joined(found: list[str]) -> str:
