@@ -287,7 +287,7 @@ class Tracker:
         last = next((entry for entry in known if entry.key == mine.key), None)
         others = [entry for entry in known if entry is not last]
         merged = merge(self.schema, live, config)
-        if last is not None and (last.api_version != self.api_version or subtract(last.fields, fields)):
+        if last is not None and last.fields and self._prunes(last, others, fields):
             merged = yield from self._pruned(merged, last, [*others, mine])
         conflicts: Conflicts = []
         left: list[Entry] = []
@@ -302,6 +302,12 @@ class Tracker:
         if last is not None and not changed and last.api_version == self.api_version and last.fields == mine.fields:
             mine = last
         return _with_entries(merged, e.write([*left, mine]))
+
+    def _prunes(self, last: Entry, others: list[Entry], fields: Node) -> bool:
+        """Whether there may be something to take out: the applier dropped fields, or other versions must be asked."""
+        return any(entry.api_version != self.api_version for entry in (last, *others)) or bool(
+            subtract(last.fields, fields)
+        )
 
     def _pruned(self, merged: Object, last: Entry, owners: list[Entry]) -> Steps:
         if all(entry.api_version == self.api_version for entry in (last, *owners)):
