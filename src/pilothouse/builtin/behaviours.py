@@ -46,6 +46,18 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "volumeattachments": "storage.volumeattachments",
         "volumeattributesclasses": "storage.volumeattributesclasses",
     },
+    "rbac.authorization.k8s.io": {
+        "clusterrolebindings": "rbac.clusterrolebindings",
+        "clusterroles": "rbac.clusterroles",
+        "rolebindings": "rbac.rolebindings",
+        "roles": "rbac.roles",
+    },
+    "scheduling.k8s.io": {
+        "priorityclasses": "scheduling.priorityclasses",
+    },
+    "node.k8s.io": {
+        "runtimeclasses": "node.runtimeclasses",
+    },
 }
 
 
