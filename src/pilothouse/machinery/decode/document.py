@@ -46,8 +46,7 @@ def _decoder(schema: Schema) -> Decoder:
 
 
 def decode_json(schema: Schema, data: bytes, findings: Findings | None = None) -> dict[str, Any]:
-    """The object in a JSON document. With `findings`, duplicate fields are noted too; without, nobody asks for
-    strict findings.
+    """The object in a JSON document; `findings` takes the strict findings, duplicate fields too.
 
     Raises JSONError for what is not JSON and DecodeError for what does not fit. `null` is an object without fields.
     """
@@ -63,9 +62,7 @@ def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | 
         return _again(schema, data, strict)
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
-    if strict.inexact:
-        return _again(schema, data, strict)
-    if findings is not None and (strict.unknown or not surely_unique(data, value)):
+    if strict.inexact or (strict.unknown and findings is not None) or not surely_unique(data, value):
         return _again(schema, data, strict)
     return made
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
+import orjson
 import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
 from pilothouse.machinery.goquote import quote
-from pilothouse.machinery.jsoncodec import JSONError, go_float, plain_floats, surely_unique
-from pilothouse.machinery.jsoncodec import loads as loads_json
+from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
 from pilothouse.machinery.yamlcodec.scalars import TAG, ScalarError, resolve, tagged
 
 DEEPEST: Final = 10_000
@@ -46,9 +46,9 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
 def _as_json(data: bytes) -> Any:
     """The value of a document that is JSON without repeated members, None otherwise."""
     try:
-        value = loads_json(data)
+        value = orjson.loads(data)
         return _ordered(value) if surely_unique(data, value) else None
-    except (JSONError, RecursionError):
+    except (orjson.JSONDecodeError, RecursionError):
         return None
 
 
