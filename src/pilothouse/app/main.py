@@ -1,12 +1,18 @@
-"""The command `pilothouse`: serve, version, help."""
+"""The command `pilothouse`: serve, version, help. Each imports what it needs when it runs: help must be instant."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pilothouse import __version__
+
+if TYPE_CHECKING:
+    from pilothouse.app.material import Material
+    from pilothouse.app.server import Application
+    from pilothouse.app.settings import Settings
 
 _HELP = """\
 pilothouse is the Kubernetes API server in Python.
@@ -48,7 +54,10 @@ def _serve(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"pilothouse serve: {error}\n")
         return 2
     from pilothouse.app.serve import serve
-    from pilothouse.app.wiring import build
+    from pilothouse.app.wiring import build_application
+
+    async def build(settings: Settings, material: Material) -> Application:
+        return await build_application(settings, b"".join(path.read_bytes() for path in material.client_cas))
 
     return serve(settings, build)
 

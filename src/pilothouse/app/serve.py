@@ -10,19 +10,19 @@ import sys
 import uvloop
 
 from pilothouse.app.logs import log_to_stderr
-from pilothouse.app.server import Factory, Server, tune_garbage_collector
+from pilothouse.app.server import Build, Server, tune_garbage_collector
 from pilothouse.app.settings import Settings
 
 log = logging.getLogger("pilothouse.app")
 
 
-def serve(settings: Settings, build: Factory) -> int:
+def serve(settings: Settings, build: Build) -> int:
     """Serve until SIGTERM or SIGINT; a second signal cuts everything off. Returns the exit code."""
     log_to_stderr(settings.log_level)
     return uvloop.run(_serve(settings, build))
 
 
-async def _serve(settings: Settings, build: Factory) -> int:
+async def _serve(settings: Settings, build: Build) -> int:
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

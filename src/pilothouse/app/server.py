@@ -8,7 +8,7 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from pilothouse.app.material import Material, prepare, server_url
@@ -31,7 +31,7 @@ class Application(Protocol):
     def handler(self) -> Handler: ...
 
     async def start(self) -> None:
-        """Everything that must be there before the first answer; what may come later is started as tasks."""
+        """Called when requests are answered already: what readiness waits for."""
         ...
 
     async def begin_shutdown(self) -> None:
@@ -43,7 +43,7 @@ class Application(Protocol):
         ...
 
 
-Factory = Callable[[Settings, Material], Application]
+Build = Callable[[Settings, Material], Awaitable[Application]]  # opens the store; everything that answers need
 
 
 class Server:
@@ -52,7 +52,7 @@ class Server:
     def __init__(
         self,
         settings: Settings,
-        build: Factory,
+        build: Build,
         *,
         limits: Limits | None = None,
         wall: Callable[[], float] = time.time,
@@ -86,22 +86,25 @@ class Server:
         return self._material
 
     async def start(self) -> None:
-        """Serve. When it returns, requests are answered. Raises OSError where a port, file or store cannot be had."""
+        """Serve. When it returns, the server is ready. Raises OSError where a port, file or store cannot be had."""
         settings = self.settings
         sockets = bind(settings.host, settings.port)  # first: who connects from now on waits and is not refused
         try:
             material = self._material = prepare(settings, sockets[0].getsockname()[1], self._wall())
             files = CertificateFiles(material.serving_certificate, material.serving_key, material.client_cas)
             tls = ServerTLS(files)
-            application = self._application = self._build(settings, material)
-            edge = Edge(application.handler, sockets, context=tls.context, limits=self._limits, wall=self._wall)
-            await application.start()
+            application = self._application = await self._build(settings, material)
         except BaseException:
             for listener in sockets:
                 listener.close()
             raise
-        self._edge = edge
-        await edge.start()
+        self._edge = Edge(application.handler, sockets, context=tls.context, limits=self._limits, wall=self._wall)
+        try:
+            await self._edge.start()
+            await application.start()
+        except BaseException:
+            await self.abort()
+            raise
         self._refresher = asyncio.create_task(tls.keep_fresh(), name="certificate files")
         self._lag = LagWatch(asyncio.get_running_loop())
         self._lag.start()

@@ -9,6 +9,7 @@ PILOTHOUSE_LOG_LEVEL. A flag that is not here is refused by name.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
@@ -41,7 +42,7 @@ class Settings:
     tls_private_key_file: Path | None = flag(
         None, "Serving", values.existing_file, "PEM key of --tls-cert-file", "one is made"
     )
-    cors_allowed_origins: tuple[str, ...] = flag(
+    cors_allowed_origins: tuple[re.Pattern[str], ...] = flag(
         (),
         "Serving",
         values.origins,
@@ -134,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Every flag may also be set in the environment: --log-level is PILOTHOUSE_LOG_LEVEL.",
         allow_abbrev=False,
         add_help=False,
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=34, width=110),
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=40, width=110),
     )
     groups = {name: parser.add_argument_group(name) for name in _GROUPS}
     for row in fields(Settings):

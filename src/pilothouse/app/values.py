@@ -105,16 +105,15 @@ def words(value: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in value.split(",") if word.strip())
 
 
-def origins(value: str) -> tuple[str, ...]:
+def origins(value: str) -> tuple[re.Pattern[str], ...]:
     """Regular expressions of CORS origins, each bound at both ends of the host."""
     expressions = words(value)
     for expression in expressions:
-        try:
-            re.compile(expression)
-        except re.error as error:
-            raise ValueError(f"{expression!r} is no regular expression: {error}") from None
         if not (("^" in expression or "//" in expression) and ("$" in expression or expression.endswith(":"))):
             raise ValueError(
                 f"{expression!r} matches within longer host names too; begin it with ^ or //, end it with $ or (:|$)"
             )
-    return expressions
+    try:
+        return tuple(re.compile(expression) for expression in expressions)
+    except re.error as error:
+        raise ValueError(f"{error.pattern!r} is no regular expression: {error}") from None
