@@ -96,7 +96,8 @@ class _Source:
 
     def __init__(self, schema: Schema) -> None:
         self.slots = plan.slots(schema)
-        self.lines = ["def encode(o):", '    r = ""']
+        self.lines = ["def encode(o):"]
+        self.put = "r ="  # until something has been written
         self.names: dict[str, Any] = {"V": VARINTS, "W": wide, "Z": _EMPTY}
 
     def build(self) -> tuple[str, dict[str, Any]]:
@@ -107,13 +108,20 @@ class _Source:
                 continue
             self._group(group)
             group = []
+            self._begin()
             self._slot(slot)
         self._group(group)
+        self._begin()
         self.lines.append("    return r")
         return "\n".join(self.lines), self.names
 
     def _add(self, indent: int, *lines: str) -> None:
         self.lines += ["    " * indent + line for line in lines]
+
+    def _begin(self) -> None:
+        if self.put == "r =":
+            self._add(1, 'r = ""')
+            self.put = "r +="
 
     def _group(self, slots: list[Slot]) -> None:
         """Plain scalars beside each other are one f-string; each is written, set or not."""
@@ -131,11 +139,13 @@ class _Source:
             for slot in texts:
                 self._add(2, f"if not v{slot.number}.isascii(): v{slot.number} = W(v{slot.number})")
             self._add(2, f'a = f"{together}"')
-            self._add(1, "r += a")
+            self._add(1, f"{self.put} a")
+            self.put = "r +="
             return
         for slot in texts:
             self._add(1, f"if not v{slot.number}.isascii(): v{slot.number} = W(v{slot.number})")
-        self._add(1, f'r += f"{together}"')
+        self._add(1, f'{self.put} f"{together}"')
+        self.put = "r +="
 
     def _slot(self, slot: Slot) -> None:
         if slot.label == INLINE:

@@ -88,7 +88,8 @@ class _Message:
         self.schema = schema
         self.depth = depth
         self.slots = {slot.number: slot for slot in plan.slots(schema)}
-        self.ones: dict[int, bytes] = {}
+        self.scalars: dict[int, bytes] = {}
+        self.messages: dict[int, list[bytes]] = {}  # of each, the parts that make one
         self.lists: dict[int, list[bytes]] = {}
         self.maps: dict[int, dict[bytes, bytes]] = {}
 
@@ -130,9 +131,9 @@ class _Message:
         if slot.label == LIST:
             self.lists.setdefault(slot.number, []).append(self._nested(slot, value) if expected == LENGTH else value)
         elif plan.message_of(slot) is not None:
-            self.ones[slot.number] = self.ones.get(slot.number, b"") + value
+            self.messages.setdefault(slot.number, []).append(value)
         else:
-            self.ones[slot.number] = _sized(value) if expected == LENGTH else value
+            self.scalars[slot.number] = _sized(value) if expected == LENGTH else value
         return at
 
     def _scalar(self, slot: Slot, data: bytes, at: int, end: int) -> tuple[bytes, int]:
@@ -175,9 +176,10 @@ class _Message:
         for slot in self.slots.values():
             number = slot.number
             tag = _varint(number << 3 | (LENGTH if slot.label == MAP else _wire(slot)))
-            if number in self.ones:
-                value = self.ones[number]
-                out += (tag, value if plan.message_of(slot) is None else self._nested(slot, value))
+            if number in self.scalars:
+                out += (tag, self.scalars[number])
+            if number in self.messages:
+                out += (tag, self._nested(slot, b"".join(self.messages[number])))
             for value in self.lists.get(number, ()):
                 out += (tag, value)
             for key, value in sorted(self.maps.get(number, {}).items()):

@@ -64,11 +64,14 @@ def _parse_time(text: str) -> tuple[int, int]:
 
 
 def _format_time(seconds: int) -> str:
-    """`2026-01-02T03:04:05`, UTC."""
+    """`2026-01-02T03:04:05`, UTC. What RFC 3339 cannot say is refused: such an object could not be read again."""
     days, rest = divmod(seconds, 86400)
     cycles, days = divmod(days, _CYCLE)
     moment = _EPOCH + timedelta(days=days, seconds=rest)
-    return f"{moment.year + 400 * cycles:04d}-{moment:%m-%dT%H:%M:%S}"
+    year = moment.year + 400 * cycles
+    if not 0 <= year <= 9999:
+        raise ProtobufError(f"year {year} is outside of range [0,9999]")
+    return f"{year:04d}-{moment:%m-%dT%H:%M:%S}"
 
 
 def _timestamp(seconds: int, nanos: int) -> str:

@@ -1,0 +1,141 @@
+"""Damaged and hostile messages: nothing but the codec's error, in time that grows with the length only."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+from google_oracle import random_object
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.builtin.types import CORE, META, builtin_types
+from pilothouse.machinery import protobuf
+from pilothouse.machinery.protobuf import plan
+from pilothouse.machinery.protobuf.wire import varint
+from pilothouse.machinery.schema import Schema
+
+PROPS = ("k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", "JSONSchemaProps")
+KINDS = ((CORE, "Pod"), (CORE, "Service"), (CORE, "Secret"), (META, "Status"), PROPS)
+MIB = 1 << 20
+
+
+def read(schema: Schema, data: bytes) -> bool:
+    try:
+        protobuf.decode_message(schema, data)
+    except protobuf.ProtobufError:
+        return False
+    return True
+
+
+@given(st.sampled_from(KINDS), st.binary(max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_random_bytes_raise_nothing_else(kind: tuple[str, str], data: bytes) -> None:
+    read(builtin_types().get(*kind), data)
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 2**32))
+@settings(max_examples=200, deadline=None)
+def test_mutated_messages_raise_nothing_else_and_what_is_read_can_be_written(kind: tuple[str, str], seed: int) -> None:
+    rng = random.Random(seed)
+    schema = builtin_types().get(*kind)
+    data = bytearray(protobuf.encode_message(schema, random_object(schema, rng)))
+    for _ in range(rng.randint(1, 4)):
+        if not data:
+            break
+        at = rng.randrange(len(data))
+        change = rng.randrange(4)
+        if change == 0:
+            data[at] = rng.randrange(256)
+        elif change == 1:
+            del data[at : at + rng.randint(1, 8)]
+        elif change == 2:
+            data[at:at] = rng.randbytes(rng.randint(1, 4))
+        else:
+            data[at:at] = data[: rng.randint(1, 30)]
+    if read(schema, bytes(data)):
+        obj = protobuf.decode_message(schema, bytes(data))
+        protobuf.encode_message(schema, obj)
+
+
+@given(st.binary(max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_random_envelopes_raise_nothing_else(data: bytes) -> None:
+    for body in (data, b"k8s\x00" + data):
+        try:
+            protobuf.unwrap(body)
+        except protobuf.ProtobufError:
+            continue
+
+
+def nested(field: str, levels: int, filling: bytes = b"") -> bytes:
+    """A JSONSchemaProps in itself, `levels` deep, with `filling` in front of each."""
+    slot = next(slot for slot in plan.slots(builtin_types().get(*PROPS)) if slot.name == field)
+    data = b""
+    for _ in range(levels):
+        if slot.kind in plan.UNIONS:
+            data = one(2 if slot.kind == plan.OR_BOOL else 1, data)
+        data = filling + one(slot.number, data)
+    return data
+
+
+def one(number: int, payload: bytes) -> bytes:
+    return (varint(number << 3 | 2) + varint(len(payload))).encode("latin-1") + payload
+
+
+def test_messages_in_themselves_are_read_to_a_limit() -> None:
+    schema = builtin_types().get(*PROPS)
+    assert read(schema, nested("not", 90))
+    for field in ("not", "items", "allOf", "additionalProperties"):
+        with pytest.raises(protobuf.ProtobufError, match="nested too deep"):
+            protobuf.decode_message(schema, nested(field, 3000))
+
+
+def test_objects_in_themselves_are_written_to_a_limit() -> None:
+    obj: dict[str, object] = {}
+    for _ in range(5000):
+        obj = {"not": obj}
+    with pytest.raises(protobuf.ProtobufError, match="nested too deep"):
+        protobuf.encode_message(builtin_types().get(*PROPS), obj)
+
+
+HOSTILE: dict[str, tuple[tuple[str, str], Callable[[int], bytes]]] = {
+    "noise": ((CORE, "Pod"), lambda size: random.Random(1).randbytes(size)),
+    "a number without an end": ((CORE, "Pod"), lambda size: b"\xff" * size),
+    "empty containers": ((CORE, "PodSpec"), lambda size: b"\x12\x00" * (size // 2)),
+    "the same field again and again": ((CORE, "Pod"), lambda size: b"\x0a\x02\x0a\x00" * (size // 4)),
+    "unknown fields": ((CORE, "Pod"), lambda size: b"\x98\x06\x01" * (size // 3)),
+    "open groups": ((CORE, "Pod"), lambda size: b"\x9b\x06" * (size // 2)),
+    "groups in groups": ((CORE, "Pod"), lambda size: b"\x9b\x06" * (size // 4) + b"\x9c\x06" * (size // 4)),
+    "disorder at every depth": (PROPS, lambda size: nested("not", 90, b"\x98\x06\x01" * (size // 270))),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_time_for_hostile_messages_grows_with_their_length_only(name: str) -> None:
+    kind, make = HOSTILE[name]
+    schema = builtin_types().get(*kind)
+    read(schema, make(3000))  # compiled
+
+    def seconds(size: int) -> float:
+        data = make(size)
+        best = 1e9
+        for _ in range(2):
+            started = time.process_time()
+            read(schema, data)
+            best = min(best, time.process_time() - started)
+        return best
+
+    small, large = seconds(MIB // 32), seconds(MIB // 4)
+    assert large < 25 * small + 0.05  # eight times as long; a squared cost would be 64 times
+
+
+def test_a_mebibyte_in_one_value_is_read_at_once() -> None:
+    obj = {"data": {"key": "x" * MIB}, "binaryData": {"key": "A" * MIB}}
+    schema = builtin_types().get(CORE, "ConfigMap")
+    data = protobuf.encode_message(schema, obj)
+    started = time.process_time()
+    assert protobuf.decode_message(schema, data)["data"] == obj["data"]
+    assert time.process_time() - started < 0.2
