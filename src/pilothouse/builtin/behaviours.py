@@ -25,7 +25,10 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "statefulsets": "apps.statefulsets",
     },
     "autoscaling": {},
-    "batch": {},
+    "batch": {
+        "cronjobs": "batch.cronjobs",
+        "jobs": "batch.jobs",
+    },
     "coordination.k8s.io": {},
     "policy": {},
     "networking.k8s.io": {

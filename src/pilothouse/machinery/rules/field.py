@@ -108,6 +108,10 @@ class Field:
     def invalid(self, path: str, value: Any, why: str) -> None:
         self.found.append([path, "FieldValueInvalid", f"Invalid value: {shown(value)}: {why}"])
 
+    def wrong(self, path: str, why: str) -> None:
+        """As `invalid`, without a value."""
+        self.found.append([path, "FieldValueInvalid", f"Invalid value: {why}"])
+
     def type_invalid(self, path: str, value: Any, why: str) -> None:
         self.found.append([path, "FieldValueTypeInvalid", f"Invalid value: {shown(value)}: {why}"])
 

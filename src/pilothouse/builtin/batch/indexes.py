@@ -1,0 +1,41 @@
+"""Sets of a job's indexes as text: `0-3,5,7-9`."""
+
+from __future__ import annotations
+
+
+class BadIndexes(ValueError):
+    """The text is no set of indexes; the message is the original's."""
+
+
+def _index(text: str, completions: int) -> int:
+    if not (text.isascii() and text.lstrip("+-").isdigit()):
+        raise BadIndexes(f'cannot convert string to integer for index: "{text}"')
+    number = int(text)
+    if number >= completions:
+        raise BadIndexes(f'too large index: "{text}"')
+    return number
+
+
+def count_indexes(text: str, completions: int) -> int:
+    """How many indexes the text means. Raises BadIndexes where it is not an increasing list below `completions`."""
+    if not text:
+        return 0
+    total, last = 0, None
+    for part in text.split(","):
+        ends = part.split("-")
+        if len(ends) > 2:
+            raise BadIndexes(
+                f'the fragment "{part}" violates the requirement that an index interval can have at most two parts '
+                "separated by '-'"
+            )
+        first = _index(ends[0], completions)
+        if last is not None and first <= last:
+            raise BadIndexes(f"non-increasing order, previous: {last}, current: {first}")
+        last = first
+        if len(ends) == 2:
+            end = _index(ends[1], completions)
+            if end <= first:
+                raise BadIndexes(f"non-increasing order, previous: {first}, current: {end}")
+            last = end
+        total += last - first + 1
+    return total
