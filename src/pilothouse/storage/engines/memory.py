@@ -15,7 +15,7 @@ from pilothouse.storage.engines.housekeeping import Ages, Housekeeper, Now, Slee
 from pilothouse.storage.engines.hub import Hub, HubSubscription
 from pilothouse.storage.errors import Compacted, TooLarge, Unavailable, ValueTooLarge
 
-FIRST_REVISION = 1  # of an empty store; the first write gets the next one
+FIRST_REVISION = 2  # of an empty store, the oldest that can be read: 1 is "long ago" for every client
 
 
 class MemoryEngine:
@@ -36,7 +36,7 @@ class MemoryEngine:
         self._max_value = max_value
         self._current: SortedDict[str, KeyValue] = SortedDict()
         self._log: deque[EngineEvent] = deque()
-        self._compacted = 0
+        self._compacted = FIRST_REVISION
         self._revision = FIRST_REVISION
         self._hub = Hub(FIRST_REVISION)
         self._expiry: list[tuple[float, int, str]] = []

@@ -1,21 +1,21 @@
-"""One commit: a group of conditional writes, checked and written with a handful of statements however many they are.
+"""One commit: a group of conditional writes, checked in memory and written by one statement.
 
-Each statement gives up the interpreter's lock once, so their number is what counts (see rows.py).
+Each statement gives up the interpreter's lock and, while the event loop is busy, waits long to have it back (see
+rows.py). So the rows of a group go into a view in one INSERT, and triggers of the view put their parts into the tables.
+Outside a transaction a statement is one by itself: it is written whole, and durable, or not at all.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pilothouse.storage.api import EngineEvent, KeyValue, Outcome
 from pilothouse.storage.engines.sqlite.rows import read_values
 
-T = TypeVar("T")
-
-ROWS = 64  # in one INSERT
+MOST_ROWS = 1024  # in one commit, so that the statement stays below SQLite's limit of parameters
 ROW_BYTES = 200  # what a write takes beside its value, about
 
 
@@ -35,8 +35,18 @@ class Write:
         self.outcome: Outcome | None = None
 
 
+VIEW = """
+CREATE TEMP VIEW writes AS SELECT 0 AS revision, '' AS key, 0 AS previous, x'' AS bytes, 0.0 AS expires WHERE 0;
+CREATE TEMP TRIGGER versions INSTEAD OF INSERT ON writes BEGIN
+  INSERT INTO log VALUES (NEW.revision, NEW.key, NEW.previous, length(NEW.bytes));
+  INSERT INTO value SELECT NEW.revision, NEW.bytes WHERE NEW.bytes IS NOT NULL;
+  INSERT INTO expiry SELECT NEW.expires, NEW.revision WHERE NEW.expires IS NOT NULL;
+END;
+"""
+
+
 class Group:
-    """Works out what a group of writes does, in the order they came, then writes it. In a transaction."""
+    """Works out what a group of writes does, in the order they came, then writes it."""
 
     def __init__(
         self, connection: sqlite3.Connection, revision: int, standing: Callable[[str], int], previous: bool
@@ -48,9 +58,7 @@ class Group:
         self.revision = revision
         self.events: list[EngineEvent] = []
         self.known: dict[str, int] = {}  # as `standing`, for the keys of this group, kept up to date
-        self._log: list[tuple[int, str, int, int | None]] = []
-        self._bytes: list[tuple[int, bytes]] = []
-        self._expiry: list[tuple[float, int]] = []
+        self._rows: list[Any] = []
         self._values: dict[int, bytes] = {}
 
     def apply(self, writes: Sequence[Write]) -> int:
@@ -62,10 +70,11 @@ class Group:
             self._values = read_values(self._connection, needed)
         for write in writes:
             self._decide(write)
-        self._insert("log", self._log, 4)
-        self._insert("value", self._bytes, 2)
-        self._insert("expiry", self._expiry, 2)
-        return sum(len(row[1]) for row in self._bytes) + ROW_BYTES * len(self._log)
+        if not self.events:
+            return 0
+        places = ",".join(["(?,?,?,?,?)"] * len(self.events))
+        self._connection.execute(f"INSERT INTO writes VALUES {places}", self._rows)
+        return sum(len(event.value or b"") + ROW_BYTES for event in self.events)
 
     def _needed(self, writes: Sequence[Write]) -> list[int]:
         """Revisions whose values must be read: what a delete removes, what stands in the way, what events replace."""
@@ -87,29 +96,14 @@ class Group:
         revision = self.revision
         previous = self._version(key, standing) if self._want_previous or value is None else None
         self.events.append(EngineEvent(key, value, previous, revision))
+        self._rows += (revision, key, standing, value, write.expires)
         if value is None:
             self.known[key] = 0
-            self._log.append((revision, key, standing, None))
             write.outcome = Outcome(True, revision, previous)
-            return
-        self.known[key] = revision
-        self._values[revision] = value  # a later write of this group may ask for it
-        self._log.append((revision, key, standing, len(value)))
-        self._bytes.append((revision, value))
-        if write.expires is not None:
-            self._expiry.append((write.expires, revision))
-        write.outcome = Outcome(True, revision)
+        else:
+            self.known[key] = revision
+            self._values[revision] = value  # a later write of this group may ask for it
+            write.outcome = Outcome(True, revision)
 
     def _version(self, key: str, revision: int) -> KeyValue | None:
         return KeyValue(key, self._values[revision], revision) if revision else None
-
-    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], columns: int) -> None:
-        one = "(" + ",".join("?" * columns) + ")"
-        for part in parts(rows, ROWS):
-            arguments = [value for row in part for value in row]
-            self._connection.execute(f"INSERT INTO {table} VALUES {','.join([one] * len(part))}", arguments)
-
-
-def parts(rows: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for position in range(0, len(rows), size):
-        yield rows[position : position + size]

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from typing import TypeVar
 
-from pilothouse.storage.api import DeliverEvents, Ended, EngineEvent, KeyValue, Outcome, Range
+from pilothouse.storage.api import DeliverEvents, Ended, KeyValue, Outcome, Range
 from pilothouse.storage.engines.housekeeping import Ages, Housekeeper, Now, Sleep
 from pilothouse.storage.engines.hub import Hub, HubSubscription
 from pilothouse.storage.engines.sqlite import compaction, expiry
@@ -168,7 +168,11 @@ class SqliteEngine:
         position = since
         start, end, previous = subscription.start, subscription.end, subscription.previous
         while position < until:
-            events, more = await self._readers.run(_read_history, start, end, position, until, previous)
+            begin = max(position, FIRST_REVISION)
+            events, more = await self._readers.run(read_events, start, end, begin, until, HISTORY_CHUNK, previous)
+            # Forgetting begins only after `_compacted` has moved, so what was read is whole if it has not passed us.
+            if position < self._compacted:
+                raise Compacted(position, self._compacted)
             subscription.replay(events)
             position = events[-1].revision if more else until
         return position
@@ -237,14 +241,6 @@ class SqliteEngine:
 
 def _nothing(connection: sqlite3.Connection) -> None:
     """Wait for what was submitted before."""
-
-
-def _read_history(
-    connection: sqlite3.Connection, start: str, end: str, since: int, until: int, previous: bool
-) -> tuple[list[EngineEvent], bool]:
-    if since < (compacted := progress(connection, "compacted")):
-        raise Compacted(since, compacted)
-    return read_events(connection, start, end, max(since, FIRST_REVISION), until, HISTORY_CHUNK, previous)
 
 
 def _storable(key: str) -> bool:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 
+from pilothouse.storage.engines.sqlite.commit import VIEW
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
 from pilothouse.storage.errors import Corrupt, StorageError, Unavailable
 
@@ -22,7 +23,7 @@ log = logging.getLogger("pilothouse.storage")
 
 APPLICATION_ID = 0x506C7468  # "Plth"
 SCHEMA_VERSION = 1
-FIRST_REVISION = 1  # of an empty store: held by a row that stands for nothing, so that the first write gets the next
+FIRST_REVISION = 2  # of an empty store, the oldest that can be read: held by a row that stands for nothing, so that the first write gets the next
 
 # `log` has a short row for every version, in the order of writes; `size` NULL is a delete, `previous` the revision that
 # was replaced (0: none). `value` has the bytes. Both only grow at their ends, so a commit touches few pages; which
@@ -33,7 +34,7 @@ CREATE TABLE value (revision INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE expiry (expires REAL NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (expires, revision)) WITHOUT ROWID;
 CREATE TABLE progress (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO log VALUES ({FIRST_REVISION}, '', 0, NULL);
-INSERT INTO progress VALUES ('compacted', 0), ('swept', {FIRST_REVISION});
+INSERT INTO progress VALUES ('compacted', {FIRST_REVISION}), ('swept', {FIRST_REVISION});
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
@@ -93,7 +94,9 @@ def open_writer(path: str, settings: SqliteSettings) -> sqlite3.Connection:
     connection = settings.connect(path)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA cache_size = -{settings.cache_bytes // 1024}")
+    connection.executescript(VIEW)
     return connection
 
 

@@ -18,7 +18,11 @@ P = ParamSpec("P")
 
 
 class Readers:
-    """Runs functions of a connection, each in one read transaction: it sees one state of the whole store."""
+    """Runs functions of a connection.
+
+    There are no transactions around them: what a revision holds never changes, it can only be forgotten, and the
+    engine looks for that afterwards.
+    """
 
     def __init__(self, path: str, settings: SqliteSettings) -> None:
         self._path = path
@@ -46,11 +50,7 @@ class Readers:
                 connection = open_reader(self._path, self._settings)
                 self._mine.connection = connection
                 self._connections.append(connection)
-            connection.execute("BEGIN")
-            try:
-                return work(connection)
-            finally:
-                connection.execute("ROLLBACK")
+            return work(connection)
 
     async def close(self) -> None:
         self._closed = True

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from pilothouse.storage.api import EngineEvent, Outcome
 from pilothouse.storage.engines.hub import Hub
 from pilothouse.storage.engines.sqlite.checkpoints import Checkpointer
-from pilothouse.storage.engines.sqlite.commit import Group, Write
+from pilothouse.storage.engines.sqlite.commit import MOST_ROWS, Group, Write
 from pilothouse.storage.engines.sqlite.files import as_storage_error, open_writer
 from pilothouse.storage.engines.sqlite.index import Index
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
@@ -118,7 +118,8 @@ class Writer:
         """The group that begins with `first`, and what was taken from the queue but does not belong to it."""
         group = [first]
         size = len(first.value or b"")
-        while len(group) < self._settings.group and size < self._settings.group_bytes:
+        limit = min(self._settings.group, MOST_ROWS)
+        while len(group) < limit and size < self._settings.group_bytes:
             try:
                 item = self._queue.get_nowait()
             except queue.Empty:
@@ -130,13 +131,10 @@ class Writer:
         return group, None
 
     def _commit(self, writes: Sequence[Write]) -> None:
-        connection = self._connection
         self._forget_delivered()
-        group = Group(connection, self._revision, self._standing, self._hub.wanting > 0)
+        group = Group(self._connection, self._revision, self._standing, self._hub.wanting > 0)
         try:
-            connection.execute("BEGIN IMMEDIATE")
             size = group.apply(writes)
-            connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._recover(error)
             self._call_loop(self._refuse, writes, as_storage_error(self._path, error))
