@@ -21,6 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 _INT64: Final = 2**63
+_EXACT: Final = 2**53  # whole floats from here on are written with zeros for the digits that they cannot hold
 _ESCAPES: Final = (
     (b"<", b"\\u003c"),
     (b">", b"\\u003e"),
@@ -202,7 +203,7 @@ def plain_floats(value: Any) -> Any:
         return value
     if isinstance(value, float):
         if value.is_integer() and -_INT64 <= value < _INT64:
-            return int(value)
+            return int(value) if abs(value) < _EXACT else int(go_float(value))
         size = abs(value)
         return float(value) if 1e-5 <= size < 1e16 or not math.isfinite(value) else GoFloat(value)
     if value.__class__ is int and not -_INT64 <= value < _INT64:
