@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import resource
 import signal
 import sys
 
@@ -19,6 +20,7 @@ log = logging.getLogger("pilothouse.app")
 def serve(settings: Settings, build: Build) -> int:
     """Serve until SIGTERM or SIGINT; a second signal cuts everything off. Returns the exit code."""
     log_to_stderr(settings.log_level)
+    allow_many_connections()
     return uvloop.run(_serve(settings, build))
 
 
@@ -49,6 +51,13 @@ async def _serve(settings: Settings, build: Build) -> int:
     await asyncio.gather(stopping, return_exceptions=True)
     await server.abort()
     return 1
+
+
+def allow_many_connections() -> None:
+    """Each connection is an open file, and the usual soft limit of 1,024 is soon reached by watches."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def banner(server: Server) -> str:

@@ -34,10 +34,8 @@ from pilothouse.serving.reply import (
     LAST_CHUNK,
     Framing,
     ReplyWriter,
-    asks_to_close,
     bare_head,
     expectation_failed,
-    has_body,
     refusal,
 )
 from pilothouse.serving.stream import ChunkWriter, RawPipe
@@ -135,7 +133,12 @@ class Connection:
         if state == WAIT:
             if self._ahead:
                 data, self._ahead = self._ahead + data, b""
-            self._begin(data)
+            if self._partial is None:
+                end = data.find(b"\r\n\r\n")
+                if end >= 0:
+                    self._begin(data, end)
+                    return
+            self._continue_head(data)
         elif state in (BUSY, SKIP):
             body = self._body
             if body is None or body.received:
@@ -172,42 +175,35 @@ class Connection:
 
     # Requests.
 
-    def _begin(self, data: bytes) -> None:
-        """Read a head at the start of `data`, and start the request when it is whole."""
+    def _continue_head(self, data: bytes) -> None:
+        """A head that comes in pieces: keep them, and look only at what is new."""
         partial = self._partial
         if partial is None:
-            end = data.find(b"\r\n\r\n")
-        else:
-            seen = max(0, len(partial) - 3)
-            partial += data
-            end = partial.find(b"\r\n\r\n", seen)
-            if end >= 0:
-                data, self._partial = bytes(partial), None
-        if end < 0:
-            self._wait_for_rest(data)
-            return
+            partial = self._partial = bytearray()
+            self._since = self._shared.loop.time()
+            self._arm(self._shared.limits.head_time)
+        before = len(partial)
+        partial += data
+        end = partial.find(b"\r\n\r\n", max(0, before - 3))
+        if end >= 0:
+            self._partial = None
+            self._begin(bytes(partial), end)
+        elif len(partial) > self._shared.limits.head:
+            self._refuse(HeadRefused(*_HEAD_TOO_LARGE))
+        elif has_bare_line_feed(partial, before):
+            self._refuse(bad_request())
+
+    def _begin(self, data: bytes, end: int) -> None:
+        """Start the request whose head is `data[:end]`; what stands behind is its body, or the next."""
+        shared = self._shared
         try:
-            if end + 4 > self._shared.limits.head:
+            if end + 4 > shared.limits.head:
                 raise HeadRefused(*_HEAD_TOO_LARGE)
             head = self._parser.parse(data, end)
         except HeadRefused as refused:
             self._refuse(refused)
             return
-        self._start(head, data, end + 4)
-
-    def _wait_for_rest(self, data: bytes) -> None:
-        partial = self._partial
-        if partial is None:
-            partial = self._partial = bytearray(data)
-            self._since = self._shared.loop.time()
-            self._arm(self._shared.limits.head_time)
-        if len(partial) > self._shared.limits.head:
-            self._refuse(HeadRefused(*_HEAD_TOO_LARGE))
-        elif has_bare_line_feed(partial, len(partial) - len(data)):
-            self._refuse(bad_request())
-
-    def _start(self, head: Head, data: bytes, position: int) -> None:
-        shared = self._shared
+        position = end + 4
         fields = head.fields
         self.state = BUSY
         self._fresh = False
@@ -305,21 +301,16 @@ class Connection:
 
     def _respond_at_once(self, answer: Response, head: Head) -> bool:
         """Send a short answer after which nothing has to be decided: that is, most of them."""
-        body = answer.body
-        if (
-            type(body) is bytes
-            and len(body) <= _SHORT
-            and self._body is None
-            and head.keep
-            and head.minor
-            and head.method != "HEAD"
-            and not self._shared.draining
-            and has_body(answer.status)
-            and not asks_to_close(answer.headers)
-        ):
-            self._channel.write(self._shared.replies.short(answer.status, answer.headers, body))
-            return True
-        return False
+        body, shared = answer.body, self._shared
+        if not head.usual or type(body) is not bytes or len(body) > _SHORT:
+            return False
+        if self._body is not None or shared.draining:
+            return False
+        whole = shared.replies.short(answer.status, answer.headers, body)
+        if whole is None:
+            return False
+        self._channel.write(whole)
+        return True
 
     def _frame(self, answer: Response | Stream, size: int | None, request: Request, head: Head) -> Framing:
         shared = self._shared
@@ -414,7 +405,7 @@ class Connection:
     def _next(self) -> None:
         if self.state == WAIT and self._ahead:
             data, self._ahead = self._ahead, b""
-            self._begin(data)
+            self.feed(data)
 
     def _refuse(self, refused: HeadRefused) -> None:
         self._partial = None

@@ -57,9 +57,12 @@ class Fields:
 
 
 class Head:
-    """One request's head. `minor` is the 1 of HTTP/1.1; `keep`: the client wants the connection kept."""
+    """One request's head. `minor` is the 1 of HTTP/1.1; `keep`: the client wants the connection kept.
 
-    __slots__ = ("fields", "keep", "method", "minor", "query", "raw_path")
+    `usual`: HTTP/1.1, to be kept, no HEAD: nothing about the answer has to be decided by this head.
+    """
+
+    __slots__ = ("fields", "keep", "method", "minor", "query", "raw_path", "usual")
 
     def __init__(self, method: str, raw_path: bytes, query: str, minor: int, keep: bool, fields: Fields) -> None:
         self.method = method
@@ -68,6 +71,7 @@ class Head:
         self.minor = minor
         self.keep = keep
         self.fields = fields
+        self.usual = keep and minor > 0 and method != "HEAD"
 
 
 class HeadParser:

@@ -31,6 +31,11 @@ _LINES = {
 }
 
 
+_LINES_WITH_BODY = {
+    status: line for (minor, status), line in _LINES.items() if minor and status >= 200 and status not in (204, 304)
+}
+
+
 class HeaderInjected(Exception):
     """A header of an answer holds a line break: it would be read as another header, or another answer."""
 
@@ -83,7 +88,7 @@ class Framing:
 class _Plan:
     """How headers of these names, in this order, are written: made once for each set of names that handlers use."""
 
-    __slots__ = ("has_date", "has_length", "lines", "order", "template")
+    __slots__ = ("frames", "has_date", "has_length", "lines", "order", "template")
 
     def __init__(self, names: tuple[bytes, ...]) -> None:
         kept = [index for index, name in enumerate(names) if name not in _DECIDED_HERE]
@@ -93,6 +98,7 @@ class _Plan:
         self.lines = len(order)
         self.has_date = b"Date" in names
         self.has_length = b"Content-Length" in names
+        self.frames = self.has_date or self.has_length or len(kept) < len(names)  # says something of the framing
 
 
 _DECIDED_HERE = (b"Connection", b"Transfer-Encoding")  # framing is not left to handlers, nor to proxied servers
@@ -106,33 +112,45 @@ class ReplyWriter:
         self.date = DateHeader(wall)
         self._plans: dict[tuple[bytes, ...], _Plan] = {}
 
+    def _plan(self, names: tuple[bytes, ...]) -> _Plan:
+        if len(self._plans) >= _MOST_PLANS:
+            self._plans.clear()
+        plan = self._plans[names] = _Plan(names)
+        return plan
+
     def headers(self, headers: HeaderList) -> tuple[bytes, _Plan]:
-        """The lines of a handler's headers and of the date. Raises HeaderInjected."""
+        """The lines of a handler's headers, and how they were made. Raises HeaderInjected."""
         names: tuple[bytes, ...]
         values: tuple[bytes, ...]
         names, values = zip(*headers, strict=True) if headers else ((), ())
-        plan = self._plans.get(names)
-        if plan is None:
-            if len(self._plans) >= _MOST_PLANS:
-                self._plans.clear()
-            plan = self._plans[names] = _Plan(names)
+        plan = self._plans.get(names) or self._plan(names)
         if plan.order is not None:
             values = tuple([values[index] for index in plan.order])
         block = plan.template % values
         if block.count(b"\n") != plan.lines or block.count(b"\r") != plan.lines:
             raise HeaderInjected("a header of an answer holds a line break")
-        return (block if plan.has_date else block + self.date()), plan
+        return block, plan
 
-    def short(self, status: int, headers: HeaderList, body: bytes) -> bytes:
-        """All of an answer with a body of up to SHORT bytes, on a kept HTTP/1.1 connection. Raises HeaderInjected."""
+    def short(self, status: int, headers: HeaderList, body: bytes) -> bytes | None:
+        """All of an answer with a short body, where the connection is kept and HTTP/1.1 is spoken.
+
+        None where `frame` has to decide something: no body allowed, or headers that frame the answer. Raises
+        HeaderInjected.
+        """
         block, plan = self.headers(headers)
+        line = _LINES_WITH_BODY.get(status)
+        if plan.frames or line is None:
+            return None
         size = len(body)
-        line = _LINES.get((1, status)) or status_line(1, status)
-        if plan.has_length:
-            return b"%b%b\r\n%b" % (line, block, body)
         if size <= LONGEST_WITH_LENGTH:
-            return b"%b%bContent-Length: %d\r\n\r\n%b" % (line, block, size, body)
-        return b"%b%bTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (line, block, size, body)
+            return b"%b%b%bContent-Length: %d\r\n\r\n%b" % (line, block, self.date(), size, body)
+        return b"%b%b%bTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (
+            line,
+            block,
+            self.date(),
+            size,
+            body,
+        )
 
     def frame(
         self, status: int, headers: HeaderList, size: int | None, *, minor: int, is_head: bool, keep: bool
@@ -142,9 +160,11 @@ class ReplyWriter:
         `keep`: the connection may be kept, as far as client and server are concerned.
         """
         block, plan = self.headers(headers)
-        body_allowed = has_body(status)
-        keep = keep and not asks_to_close(headers)
+        body_allowed = status >= 200 and status not in (204, 304)
+        keep = keep and (b"Connection", b"close") not in headers
         lines = [status_line(minor, status), block]
+        if not plan.has_date:
+            lines.append(self.date())
         chunked = False
         if not plan.has_length and body_allowed:
             if size is not None and size <= LONGEST_WITH_LENGTH:
@@ -160,16 +180,6 @@ class ReplyWriter:
             lines.append(b"Transfer-Encoding: chunked\r\n")
         lines.append(b"\r\n")
         return Framing(b"".join(lines), chunked, not keep, body_allowed and not is_head)
-
-
-def has_body(status: int) -> bool:
-    """May an answer of this status have a body?"""
-    return status >= 200 and status != 204 and status != 304
-
-
-def asks_to_close(headers: HeaderList) -> bool:
-    """Does the handler want the connection closed behind its answer?"""
-    return (b"Connection", b"close") in headers
 
 
 def bare_head(status: int, headers: HeaderList) -> bytes:
