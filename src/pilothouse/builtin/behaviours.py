@@ -24,13 +24,19 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "replicasets": "apps.replicasets",
         "statefulsets": "apps.statefulsets",
     },
-    "autoscaling": {},
+    "autoscaling": {
+        "horizontalpodautoscalers": "autoscaling.horizontalpodautoscalers",
+    },
     "batch": {
         "cronjobs": "batch.cronjobs",
         "jobs": "batch.jobs",
     },
-    "coordination.k8s.io": {},
-    "policy": {},
+    "coordination.k8s.io": {
+        "leases": "coordination.leases",
+    },
+    "policy": {
+        "poddisruptionbudgets": "policy.poddisruptionbudgets",
+    },
     "networking.k8s.io": {
         "ingressclasses": "networking.ingressclasses",
         "ingresses": "networking.ingresses",
@@ -60,6 +66,11 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
     },
     "node.k8s.io": {
         "runtimeclasses": "node.runtimeclasses",
+    },
+    "certificates.k8s.io": {
+        "certificatesigningrequests": "certificates.certificatesigningrequests",
+        "clustertrustbundles": "certificates.clustertrustbundles",
+        "podcertificaterequests": "certificates.podcertificaterequests",
     },
 }
 

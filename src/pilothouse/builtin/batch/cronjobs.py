@@ -9,7 +9,7 @@ from pilothouse.builtin.batch.jobspec import job_spec
 from pilothouse.builtin.batch.schedules import BadSchedule, check_schedule, time_zones
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
-from pilothouse.builtin.shared.podtemplate import annotations
+from pilothouse.builtin.shared.podtemplate import annotation_keys
 from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
 from pilothouse.builtin.shared.selectors import labels
 from pilothouse.machinery.rules import Field, at, defaults, not_negative, one_of, required, rules
@@ -57,7 +57,7 @@ def _template(value: Mapping[str, Any], field: Field) -> None:
     if metadata.get("labels"):
         field.within("metadata.labels", labels, metadata["labels"])
     if metadata.get("annotations"):
-        field.within("metadata.annotations", annotations, metadata["annotations"])
+        field.within("metadata.annotations", annotation_keys, metadata["annotations"])
     field.within("spec", job_spec, spec)
     if spec.get("manualSelector"):
         field.not_supported("spec.manualSelector", True, ("nil", "false"))

@@ -17,7 +17,7 @@ _NO_EPHEMERAL: Final = "ephemeral containers not allowed in pod template"
 Object = Mapping[str, Any]
 
 
-def annotations(value: Object, field: Field) -> None:
+def annotation_keys(value: Object, field: Field) -> None:
     """Keys of annotations and their size, told at the map."""
     size = 0
     for key in sorted(value):
@@ -33,7 +33,7 @@ def pod_template(value: Object, field: Field) -> None:
     if metadata.get("labels"):
         field.within("metadata.labels", labels, metadata["labels"])
     if metadata.get("annotations"):
-        field.within("metadata.annotations", annotations, metadata["annotations"])
+        field.within("metadata.annotations", annotation_keys, metadata["annotations"])
     spec = value.get("spec") or {}
     field.within("spec", pod_spec, spec)
     if spec.get("ephemeralContainers"):
