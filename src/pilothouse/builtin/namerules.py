@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from pilothouse.builtin import facts
+from pilothouse.builtin.shared import addresses
 from pilothouse.machinery import names
 from pilothouse.registry.resource import NameRule
 
@@ -42,7 +43,12 @@ def _cron_job(name: str, prefix: bool) -> list[str]:
 
 
 def _address(name: str, prefix: bool) -> list[str]:
-    return names.address(name)
+    return addresses.canonical_address(name)
+
+
+def _of_the_kind(name: str, prefix: bool) -> list[str]:
+    """The rule depends on the rest of the object, so the kind's own validation has it."""
+    return []
 
 
 _RULES: Final[dict[str, NameRule]] = {
@@ -54,7 +60,7 @@ _RULES: Final[dict[str, NameRule]] = {
     facts.DEFINITION: _subdomain,
     facts.API_SERVICE: _path_segment,
     facts.ADDRESS: _address,
-    facts.TRUST_BUNDLE: _subdomain,
+    facts.TRUST_BUNDLE: _of_the_kind,
 }
 
 

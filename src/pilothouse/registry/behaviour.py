@@ -28,6 +28,8 @@ class Context:
     now: datetime
     dry_run: bool
     allow_privileged: bool = True
+    uid: str = ""  # of the user
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 Defaults = Callable[[Object], None]  # in place

@@ -52,6 +52,8 @@ class Write:
             self.now,
             self.dry_run,
             self.allow_privileged,
+            self.caller.uid,
+            self.caller.extra,
         )
 
 

@@ -26,7 +26,7 @@ RECORDED = [
     ("groups_network", "networkpolicy-three-types"),
     ("groups_network", "networkpolicy-update"),
     ("groups_network", "ipaddress-basic"),
-    ("groups_network", "ipaddress-invalid"),
+    ("groups_network", "ipaddress-invalid", 4),
     ("groups_network", "servicecidr-invalid"),
     ("groups_network", "servicecidr-update", 3),
     ("groups_network", "ingress-old-shape"),
