@@ -128,6 +128,12 @@ def test_no_type_holds_itself_without_its_depth_being_counted() -> None:
             visit(table.get(package, name))
 
 
+def test_a_codec_can_be_compiled_ahead() -> None:
+    done = [made.name for made in protobuf.prepare(schema(CORE, "Secret"))]
+    assert done[0] == "Secret"
+    assert {"ObjectMeta", "OwnerReference", "ManagedFieldsEntry", "Timestamp"} <= set(done)
+
+
 def test_a_table_has_no_protobuf_form() -> None:
     assert not protobuf.has_protobuf(schema(META, "Table"))
     assert protobuf.has_protobuf(schema(META, "Status"))

@@ -67,6 +67,8 @@ class _Reader:
     def value(self, depth: int, later: int = 0) -> Any:
         """The next item. `later` is the tag (21 to 23) that says what byte strings are to become."""
         first = self.data[self.at]
+        if 0x40 <= first < 0x58 and not later:  # most values by far: a short byte string
+            return self._short_text(first - 0x40)
         major, info = first >> 5, first & 31
         if major == model.SIMPLE:
             return self._simple(info)
@@ -90,6 +92,14 @@ class _Reader:
         if major == model.ARRAY:
             return self._array(argument, depth + 1, later)
         return self._map(argument, depth + 1, later)
+
+    def _short_text(self, size: int) -> str:
+        start = self.at + 1
+        self.at = start + size
+        if self.at > len(self.data):
+            raise _Malformed
+        raw = self.data[start : self.at]
+        return raw.decode() if raw.isascii() else self._byte_text(raw, 0)
 
     def _argument(self, info: int) -> int:
         """The number in an item's head, -1 for an indefinite length."""
@@ -166,6 +176,8 @@ class _Reader:
 
     def _key(self) -> str:
         first = self.data[self.at]
+        if 0x40 <= first < 0x58:
+            return self._short_text(first - 0x40)
         major = first >> 5
         if major == model.BYTES:
             return self._byte_text(self._string(major, self._argument(first & 31)), 0)

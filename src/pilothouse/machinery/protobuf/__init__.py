@@ -20,6 +20,7 @@ from pilothouse.machinery.protobuf.envelope import (
     wrap_pieces,
 )
 from pilothouse.machinery.protobuf.plan import has_protobuf
+from pilothouse.machinery.protobuf.prepare import prepare
 from pilothouse.machinery.protobuf.wire import ProtobufError
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "has_protobuf",
     "list_item",
     "list_pieces",
+    "prepare",
     "read_watch_event",
     "unwrap",
     "watch_event",
