@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pilothouse.builtin.behaviours import behaviour
 from pilothouse.builtin import facts as builtin_facts
+from pilothouse.builtin.behaviours import behaviour
 from pilothouse.builtin.facts import ResourceFacts
 from pilothouse.builtin.types import builtin_types
 from pilothouse.machinery import quantity
@@ -30,7 +30,7 @@ from pilothouse.machinery.schema import Field, Schema
 from pilothouse.registry.behaviour import Behaviour, Context, Part
 
 SHARED = pathlib.Path(__file__).resolve().parents[3] / "shared"
-NOW = datetime.datetime(2026, 11, 29, tzinfo=datetime.timezone.utc)
+NOW = datetime.datetime(2026, 11, 29, tzinfo=datetime.UTC)
 NAMES = {"ns": "c-0a1b2c3d", "id": "0a1b2c3d"}  # of the case's namespace, and of cluster-scoped objects
 _GENERIC = re.compile(
     r"metadata\.(name|generateName|labels$|annotations|finalizers|ownerReferences|resourceVersion|uid|deletion|namespace|managed)"

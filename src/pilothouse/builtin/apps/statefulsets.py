@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.builtin.apps.deployments import PACKAGE, not_empty_selector, rolling_update
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.claims import claim_spec
 from pilothouse.builtin.shared.counts import never_less, not_negative_counts, within_total
 from pilothouse.builtin.shared.internals import internal
@@ -16,6 +15,7 @@ from pilothouse.builtin.shared.portions import amount, at_most_all, portion
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import (
     IMMUTABLE,
     Field,

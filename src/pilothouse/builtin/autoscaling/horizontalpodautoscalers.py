@@ -59,9 +59,7 @@ def _group(value: Object, field: Field) -> None:
     group, slash, rest = version.partition("/")
     if "/" in rest:
         field.invalid("apiVersion", version, f"unexpected GroupVersion string: {version}")
-    elif not slash and not (value.get("kind") == "ReplicationController" and version in ("", "v1")):
-        field.invalid("apiVersion", version, "apiVersion must specify API group")
-    elif slash and not group:
+    elif (not slash and not (value.get("kind") == "ReplicationController" and version in ("", "v1"))) or (slash and not group):
         field.invalid("apiVersion", version, "apiVersion must specify API group")
 
 

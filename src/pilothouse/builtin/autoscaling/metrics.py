@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.selectors import label_selector
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import POSITIVE, Field, Rule
 
 TYPES: Final = ("ContainerResource", "External", "Object", "Pods", "Resource")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.batch.indexes import BadIndexes, count_indexes
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.internals import internal
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 PACKAGE: Final = "k8s.io/api/batch/v1"
@@ -51,7 +51,7 @@ def _conditions(items: Sequence[Object], field: Field) -> None:
         field.too_many("onPodConditions", len(items), _MAX_CONDITIONS)
     for index, one in enumerate(items):
         kind, status = one.get("type", ""), one.get("status", "")
-        field.all_invalid(f"onPodConditions[{index}].type", kind, words.qualified(kind))
+        field.all_invalid(f"onPodConditions[{index}].type", kind, words.qualified_name(kind))
         if status not in _STATUSES:
             field.not_supported(f"onPodConditions[{index}].status", status, _STATUSES)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.builtin.batch.jobpolicies import failure_policy, success_policy
-from pilothouse.builtin.shared import words
+from pilothouse.builtin.shared.paths import domain_path
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import pod_template
 from pilothouse.machinery.rules import Field, at, defaults, not_negative, one_of, together
@@ -67,7 +67,7 @@ def _per_index(spec: Object, field: Field) -> None:
 def _managed_by(value: str, field: Field) -> None:
     if len(value) > 63:
         field.too_long("", 63)
-    if not words.domain_path(value):
+    if not domain_path(value):
         field.invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.internals import internal
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import IMMUTABLE, Field
 
 _NOT_NEGATIVE: Final = "must be a non-negative integer"
@@ -23,7 +23,7 @@ def _conditions(items: Sequence[Object], field: Field) -> None:
             field.invalid(f"conditions[{index}].observedGeneration", generation, _NOT_NEGATIVE)
         kind = one.get("type", "")
         if kind not in ("PodScheduled", "Ready", "Initialized", "ContainersReady"):
-            field.all_invalid(f"conditions[{index}].Type", kind, words.qualified(kind))
+            field.all_invalid(f"conditions[{index}].Type", kind, words.qualified_name(kind))
 
 
 def _transitions(path: str, new: Sequence[Object], old: Sequence[Object], spec: Object, field: Field) -> None:
@@ -55,9 +55,9 @@ def _addresses(name: str, status: Object, field: Field, single: str) -> None:
     families, broken = set(), -1
     for index, one in enumerate(found):
         text = one.get("ip", "")
-        address = words.address(text)
+        address = words.parse_address(text)
         if address is None:
-            field.all_invalid(f"{name}[{index}]", text, words.ip(text))
+            field.all_invalid(f"{name}[{index}]", text, words.address(text))
             broken = index if broken < 0 else broken
         else:
             families.add(address.version)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.selectors import lenient_label_selector, lenient_node_selector_term, node_selector
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -43,7 +43,7 @@ def _label_keys(value: Object, field: Field) -> None:
         return
     for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         for index, key in enumerate(keys):
-            field.all_invalid(f"{name}[{index}]", key, words.qualified(key))
+            field.all_invalid(f"{name}[{index}]", key, words.qualified_name(key))
     for index, key in enumerate(match):
         if key in mismatch:
             field.invalid(f"matchLabelKeys[{index}]", key, "exists in both matchLabelKeys and mismatchLabelKeys")
@@ -53,7 +53,7 @@ def topology_key(key: str, field: Field) -> None:
     """Told at `topologyKey`."""
     if not key:
         field.required("topologyKey", "can not be empty")
-    field.all_invalid("topologyKey", key, words.qualified(key))
+    field.all_invalid("topologyKey", key, words.qualified_name(key))
 
 
 def _term(value: Object, field: Field) -> None:

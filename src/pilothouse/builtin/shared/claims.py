@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.selectors import label_selector, labels
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -85,7 +85,7 @@ def claim_template(value: Object, field: Field) -> None:
     if metadata.get("labels"):
         field.within("metadata.labels", labels, metadata["labels"])
     for key in sorted(metadata.get("annotations") or ()):
-        field.all_invalid("metadata.annotations", key, words.qualified(key.lower()))
+        field.all_invalid("metadata.annotations", key, words.qualified_name(key.lower()))
     for name in ("name", "generateName", "namespace", "finalizers", "ownerReferences"):
         if metadata.get(name):
             field.forbidden(f"metadata.{name}", "cannot be set")

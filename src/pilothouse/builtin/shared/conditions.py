@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 _STATUSES: Final = ("False", "True", "Unknown")
@@ -28,7 +28,7 @@ def _condition(value: Object, field: Field) -> None:
     if not kind:
         field.required("type", "is required")
     else:
-        field.all_invalid("type", kind, words.qualified(kind))
+        field.all_invalid("type", kind, words.qualified_name(kind))
     if status not in _STATUSES:
         field.not_supported("status", status, _STATUSES)
     generation = value.get("observedGeneration", 0)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.env import variable_sources, variables
 from pilothouse.builtin.shared.mounts import devices, mounts
 from pilothouse.builtin.shared.probes import lifecycle, probes
 from pilothouse.builtin.shared.resources import claims, requirements, resize_policies
 from pilothouse.builtin.shared.security import container_security
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 PROTOCOLS: Final = ("SCTP", "TCP", "UDP")

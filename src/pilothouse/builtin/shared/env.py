@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.paths import not_reserved
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 ENV_FIELDS: Final = (
@@ -55,9 +55,9 @@ def field_ref(value: Object, field: Field, supported: Sequence[str]) -> None:
 
 def _subscripted(path: str, base: str, key: str, field: Field) -> None:
     if base == "metadata.annotations":
-        field.all_invalid("", key.lower(), words.qualified(key.lower()))
+        field.all_invalid("", key.lower(), words.qualified_name(key.lower()))
     elif base == "metadata.labels":
-        field.all_invalid("", key, words.qualified(key))
+        field.all_invalid("", key, words.qualified_name(key))
     else:
         field.invalid("", path, "does not support subscript")
 
@@ -102,7 +102,7 @@ def _file_key_ref(value: Object, field: Field, volumes: Mapping[str, Object]) ->
     if not key:
         field.required("key")
     else:
-        field.all_invalid("key", key, words.env_name(key))
+        field.all_invalid("key", key, words.environment_name(key))
     if not volume:
         field.required("volumeName")
     else:
@@ -151,7 +151,7 @@ def variables(items: Sequence[Object], field: Field, volumes: Mapping[str, Objec
         if not name:
             field.required(f"[{index}].name")
         else:
-            whys = words.env_name(name)
+            whys = words.environment_name(name)
             if whys:
                 field.all_invalid(f"[{index}].name", name, whys)
         source = item.get("valueFrom")
@@ -167,7 +167,7 @@ def variable_sources(items: Sequence[Object], field: Field) -> None:
     for index, item in enumerate(items):
         prefix = item.get("prefix", "")
         if prefix:
-            field.all_invalid(f"[{index}].prefix", prefix, words.env_name(prefix))
+            field.all_invalid(f"[{index}].prefix", prefix, words.environment_name(prefix))
         count = 0
         for kind in ("configMapRef", "secretRef"):
             inner = item.get(kind)

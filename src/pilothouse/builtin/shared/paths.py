@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field
+
+
+def domain_path(text: str) -> bool:
+    """`example.com/some/path`: a subdomain, a slash, and a path."""
+    domain, slash, path = text.partition("/")
+    return bool(slash and path) and not names.subdomain(domain) and not names.url_path(path)
 
 
 def no_backsteps(text: str, field: Field, path: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.affinity import affinity
 from pilothouse.builtin.shared.containers import PodFacts, containers, ephemeral_containers, init_containers
 from pilothouse.builtin.shared.internals import internal
@@ -16,6 +15,7 @@ from pilothouse.builtin.shared.security import pod_security
 from pilothouse.builtin.shared.selectors import labels
 from pilothouse.builtin.shared.systems import operating_system, windows_host_process
 from pilothouse.builtin.shared.volumes import volumes
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
@@ -136,7 +136,7 @@ def _dns(spec: Object, field: Field) -> None:
         why = f"must not have more than {MAX_NAMESERVERS} nameservers"
         field.invalid("dnsConfig.nameservers", servers, why)
     for index, server in enumerate(servers):
-        field.all_invalid(f"dnsConfig.nameservers[{index}]", server, words.ip(server))
+        field.all_invalid(f"dnsConfig.nameservers[{index}]", server, words.address(server))
     searches = config.get("searches") or []
     if len(searches) > MAX_SEARCHES:
         field.invalid("dnsConfig.searches", searches, f"must not have more than {MAX_SEARCHES} search paths")
@@ -186,7 +186,7 @@ def _names(spec: Object, field: Field) -> None:
 def _host_aliases(items: Sequence[Object], field: Field) -> None:
     for index, value in enumerate(items):
         address = value.get("ip", "")
-        field.all_invalid(f"[{index}].ip", address, words.ip(address))
+        field.all_invalid(f"[{index}].ip", address, words.address(address))
         for name_index, name in enumerate(value.get("hostnames") or ()):
             field.all_invalid(f"[{index}].hostnames[{name_index}]", name, words.subdomain(name))
 
@@ -234,7 +234,7 @@ def _placement(spec: Object, field: Field) -> None:
         _dns(spec, field)
     for index, gate in enumerate(spec.get("readinessGates") or ()):
         kind = gate.get("conditionType", "")
-        field.all_invalid(f"readinessGates[{index}].conditionType", kind, words.qualified(kind))
+        field.all_invalid(f"readinessGates[{index}].conditionType", kind, words.qualified_name(kind))
     if spec.get("schedulingGates"):
         field.within("schedulingGates", scheduling_gates, spec["schedulingGates"])
     if spec.get("topologySpreadConstraints"):

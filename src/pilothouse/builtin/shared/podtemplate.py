@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.podspec import pod_spec
 from pilothouse.builtin.shared.selectors import is_empty, is_valid, labels, matches
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, Rule, sorted_map
 
 MISMATCH: Final = "`selector` does not match template `labels`"
@@ -21,7 +21,7 @@ def annotation_keys(value: Object, field: Field) -> None:
     """Keys of annotations and their size, told at the map."""
     size = 0
     for key in sorted(value):
-        field.all_invalid("", key, words.qualified(key.lower()))
+        field.all_invalid("", key, words.qualified_name(key.lower()))
         size += len(key) + len(value[key])
     if size > 256 * 1024:
         field.too_long("", 256 * 1024)

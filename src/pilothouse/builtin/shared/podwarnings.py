@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.amounts import is_whole
 from pilothouse.builtin.shared.volumewarnings import volume_warnings
+from pilothouse.machinery import names as words
 
 # Node labels with a successor: since when, and which.
 _LABELS: Final = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import NOT_NEGATIVE, POSITIVE, Field, Rule
 
 _SCHEMES: Final = ("HTTP", "HTTPS")

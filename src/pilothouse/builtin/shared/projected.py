@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.env import FILE_FIELDS, field_ref, resource_field_ref
 from pilothouse.builtin.shared.internals import internal
-from pilothouse.builtin.shared.paths import not_reserved
+from pilothouse.builtin.shared.paths import domain_path, not_reserved
 from pilothouse.builtin.shared.selectors import label_selector
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 _MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
@@ -116,12 +116,12 @@ def _trust_bundle(value: Object, field: Field) -> None:
         if selector is not None:
             field.invalid("labelSelector", selector, "labelSelector must be unset if name is specified")
     else:
-        if not words.domain_path(signer or ""):
+        if not domain_path(signer or ""):
             field.invalid("signerName", signer, _SIGNER)
         if selector is not None:
             field.within("labelSelector", label_selector, selector)
     path = value.get("path", "")
-    if name is not None and signer is not None or name is None and signer is None:
+    if (name is not None and signer is not None) or (name is None and signer is None):
         return
     if not path:
         field.required("path")
@@ -133,7 +133,7 @@ def _certificate(value: Object, field: Field, paths: _Paths) -> None:
     signer, kind = value.get("signerName", ""), value.get("keyType", "")
     if not signer:
         field.required("signerName")
-    elif not words.domain_path(signer):
+    elif not domain_path(signer):
         field.invalid("signerName", signer, _SIGNER)
     if kind not in _KEY_TYPES:
         field.not_supported("keyType", kind, _KEY_TYPES)

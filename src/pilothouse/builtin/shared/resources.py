@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.amounts import NANO, nanos
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import NOT_NEGATIVE, Field, Rule, one_of
 
 HUGE_PAGES: Final = "hugepages-"
@@ -37,7 +37,7 @@ def is_extended(name: str) -> bool:
     """A device of a vendor, `example.com/gpu`: counted in whole pieces and never overcommitted."""
     if is_native(name) or name.startswith("requests."):
         return False
-    return not words.qualified("requests." + name)
+    return not words.qualified_name("requests." + name)
 
 
 def overcommits(name: str) -> bool:
@@ -47,7 +47,7 @@ def overcommits(name: str) -> bool:
 
 def resource_name(name: str, field: Field, path: str) -> None:
     """Any resource: qualified, and standard where it has no domain."""
-    whys = words.qualified(name)
+    whys = words.qualified_name(name)
     if whys:
         field.all_invalid(path, name, whys)
     elif "/" not in name and name not in STANDARD_NAMES and not name.startswith(HUGE_PAGES):
@@ -59,7 +59,7 @@ def container_resource_name(name: str, field: Field, path: str) -> None:
     if name in STANDARD:
         return
     resource_name(name, field, path)
-    if words.qualified(name):
+    if words.qualified_name(name):
         return
     if "/" not in name:
         if not name.startswith(HUGE_PAGES):
@@ -143,7 +143,7 @@ def claims(names: Sequence[str]) -> Rule:
             whole = f"{name}/{request}" if request else name
             if whole in seen:
                 field.duplicate(f"[{index}]", whole)
-            elif not request and any(one.startswith(name + "/") for one in seen) or request and name in seen:
+            elif (not request and any(one.startswith(name + "/") for one in seen)) or (request and name in seen):
                 field.duplicate(f"[{index}]", name)
             else:
                 seen.add(whole)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.affinity import topology_key
 from pilothouse.builtin.shared.selectors import lenient_label_selector
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -24,7 +24,7 @@ def toleration(value: Object, field: Field) -> None:
     """One toleration."""
     key, operator, effect = value.get("key", ""), value.get("operator", ""), value.get("effect", "")
     if key:
-        field.all_invalid("key", key, words.qualified(key))
+        field.all_invalid("key", key, words.qualified_name(key))
     elif operator != "Exists":
         why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
         field.invalid("operator", operator, why)
@@ -78,7 +78,7 @@ def _label_keys(value: Object, field: Field) -> None:
         field.forbidden("matchLabelKeys", _SELECTS_BADLY)
         return
     for index, key in enumerate(keys):
-        field.all_invalid(f"matchLabelKeys[{index}]", key, words.qualified(key))
+        field.all_invalid(f"matchLabelKeys[{index}]", key, words.qualified_name(key))
 
 
 def topology_spread(items: Sequence[Object], field: Field) -> None:
@@ -105,7 +105,7 @@ def scheduling_gates(items: Sequence[Object], field: Field) -> None:
     seen: set[str] = set()
     for index, value in enumerate(items):
         name = value.get("name", "")
-        field.all_invalid(f"[{index}]", name, words.qualified(name))
+        field.all_invalid(f"[{index}]", name, words.qualified_name(name))
         if name in seen:
             field.duplicate(f"[{index}]", name)
         seen.add(name)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.paths import descending
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
 MAX_ID: Final = 2**31 - 1

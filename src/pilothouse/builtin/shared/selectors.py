@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, Rule
 
 NO_OPERATOR: Final = "not a valid selector operator"
@@ -18,14 +18,14 @@ Object = Mapping[str, Any]
 
 def label_key(value: str, field: Field) -> None:
     """Rule for one key."""
-    for why in words.qualified(value):
+    for why in words.qualified_name(value):
         field.invalid("", value, why)
 
 
 def labels(value: Object, field: Field) -> None:
     """Rule for a map of labels: keys and values are told at the map."""
     for key in value if len(value) < 2 else sorted(value):
-        whys = words.qualified(key)
+        whys = words.qualified_name(key)
         if whys:
             field.all_invalid("", key, whys)
         whys = words.label_value(value[key])
@@ -44,7 +44,7 @@ def _expression(one: Object, field: Field, lenient: bool) -> None:
     else:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
-    field.all_invalid("key", key, words.qualified(key))
+    field.all_invalid("key", key, words.qualified_name(key))
     if not lenient:
         for index, value in enumerate(values or ()):
             field.all_invalid(f"values[{index}]", value, words.label_value(value))
@@ -114,7 +114,7 @@ def _node_expression(one: Object, field: Field, lenient: bool = False) -> None:
     else:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
-    field.all_invalid("key", key, words.qualified(key))
+    field.all_invalid("key", key, words.qualified_name(key))
     for index, value in enumerate(values if not lenient else ()):
         field.all_invalid(f"values[{index}]", value, words.label_value(value))
 

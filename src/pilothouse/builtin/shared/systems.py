@@ -59,7 +59,7 @@ def _windows(spec: Object, field: Field) -> None:
         if context.get(name) is not None:
             field.forbidden(f"securityContext.{name}", _ON_WINDOWS)
     for name in _HOST_FIELDS:
-        if spec.get(name) not in (None, False) or name in ("hostUsers", "shareProcessNamespace") and name in spec:
+        if spec.get(name) not in (None, False) or (name in ("hostUsers", "shareProcessNamespace") and name in spec):
             field.forbidden(name, _ON_WINDOWS)
     for path, own in _contexts(spec):
         for name in _CONTAINER_FIELDS:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.claims import claim_template
 from pilothouse.builtin.shared.projected import downward_files, key_paths, mode, projected
 from pilothouse.builtin.shared.volumesources import COMMON, git_repo, needs
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, Rule, one_of
 
 _PULL_POLICIES: Final = one_of("Always", "IfNotPresent", "Never")

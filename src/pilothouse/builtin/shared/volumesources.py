@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared import words
 from pilothouse.builtin.shared.paths import descending, no_backsteps
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, Rule
 
 HOST_PATH_TYPES: Final = (
