@@ -83,7 +83,10 @@ def test_what_is_no_unicode_becomes_replacement_characters() -> None:
 def test_ten_thousand_levels_are_read_and_written() -> None:
     for document in (b"[" * 10_000 + b"]" * 10_000, b'{"a":' * 5_000 + b"1" + b"}" * 5_000):
         assert dumps(loads(document)) == document
-        assert dumps(exact(document)[0]) == document
+        assert dumps(plain_floats(exact(document)[0])) == document
+        assert duplicates(document) == []
+    deep = b"[" * 5_000 + b'{"a":"\\ud800","a":["\xc3\xa9"]}' + b"]" * 5_000
+    assert duplicates(deep) == ['duplicate field "' + "[0]" * 5_000 + '.a"']
 
 
 def test_duplicates_are_told_with_their_paths() -> None:

@@ -31,6 +31,7 @@ _META_TYPE: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
 _PREVIEW: Final = 30
+_MOST_FINDINGS: Final = 100
 
 
 class GoFloat(float):
@@ -83,31 +84,40 @@ def _members(value: Any) -> int:
 
 
 def duplicates(data: bytes) -> list[str]:
-    """`duplicate field "spec.a"` for every member that stands in its object a second time, in the order of the
-    document.
+    """`duplicate field "spec.a"` for every member that stands in its object a second time.
 
-    Raises JSONError.
+    In the order of the document, each text once, at most a hundred. Raises JSONError.
     """
+    try:
+        if surely_unique(data, orjson.loads(data)):
+            return []
+    except orjson.JSONDecodeError:
+        pass  # the exact reader says what is wrong, or reads it
     value, repeated = exact(data)
     if not repeated:
         return []
     found: dict[str, None] = {}
-    _repeats(value, "", repeated, found)
-    return list(found)
+    # What is still to be looked at, next last: paths, values, and whether the member is a repeated one.
+    todo: list[tuple[str, Any, bool]] = [("", value, False)]
+    while todo:
+        path, item, again = todo.pop()
+        if again:
+            found[f'duplicate field "{path}"'] = None
+        todo.extend(reversed(_parts(path, item, repeated)))
+    return list(found)[:_MOST_FINDINGS]
 
 
-def _repeats(value: Any, path: str, repeated: Repeated, found: dict[str, None]) -> None:
+def _parts(path: str, value: Any, repeated: Repeated) -> list[tuple[str, Any, bool]]:
     if value.__class__ is list:
-        for index, item in enumerate(value):
-            _repeats(item, f"{path}[{index}]", repeated, found)
-    elif value.__class__ is dict:
-        seen = set()
-        for key, item in repeated.get(id(value)) or value.items():
-            inner = f"{path}.{key}" if path else key
-            if key in seen:
-                found[f'duplicate field "{inner}"'] = None
-            seen.add(key)
-            _repeats(item, inner, repeated, found)
+        return [(f"{path}[{index}]", item, False) for index, item in enumerate(value)]
+    if value.__class__ is not dict:
+        return []
+    parts = []
+    seen = set()
+    for key, item in repeated.get(id(value)) or value.items():
+        parts.append((f"{path}.{key}" if path else key, item, key in seen))
+        seen.add(key)
+    return parts
 
 
 def _as_go(value: Any) -> Any:
@@ -191,16 +201,20 @@ def plain_floats(value: Any) -> Any:
     Whole floats that fit int64 become int; the few that orjson writes differently, and integers beyond int64, become
     GoFloat.
     """
-    if value.__class__ is dict:
-        for key, item in value.items():
-            if item.__class__ not in _SETTLED:
-                value[key] = plain_floats(item)
-        return value
-    if value.__class__ is list:
-        for index, item in enumerate(value):
-            if item.__class__ not in _SETTLED:
-                value[index] = plain_floats(item)
-        return value
+    if value.__class__ is not dict and value.__class__ is not list:
+        return _plain_number(value)
+    todo = [value]
+    for container in todo:
+        for key, item in container.items() if container.__class__ is dict else enumerate(container):
+            kind = item.__class__
+            if kind is dict or kind is list:
+                todo.append(item)
+            elif kind not in _SETTLED:
+                container[key] = _plain_number(item)
+    return value
+
+
+def _plain_number(value: Any) -> Any:
     if isinstance(value, float):
         if value.is_integer() and -_INT64 <= value < _INT64:
             return int(value) if abs(value) < _EXACT else int(go_float(value))

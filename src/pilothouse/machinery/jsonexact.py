@@ -104,10 +104,13 @@ def _whole(value: Any) -> Any:
     """A text without lone surrogates; lists of texts too (objects saw to theirs when they were made)."""
     if value.__class__ is str:
         return _whole_text(value)
-    if value.__class__ is list:
-        for index, item in enumerate(value):
-            if item.__class__ is str or item.__class__ is list:
-                value[index] = _whole(item)
+    todo = [value] if value.__class__ is list else []
+    for items in todo:
+        for index, item in enumerate(items):
+            if item.__class__ is str:
+                items[index] = _whole_text(item)
+            elif item.__class__ is list:
+                todo.append(item)
     return value
 
 
