@@ -241,6 +241,11 @@ def test_texts_that_are_no_utf8_are_shown_with_replacement_characters() -> None:
     assert encode("ConfigMap", {"data": {"k": "\ud83d"}}) == encode("ConfigMap", {"data": {"k": "\ufffd"}})
 
 
+def test_a_time_whose_parts_come_more_than_once_is_the_last_of_each() -> None:
+    data = b"\x4a\xc8\x01" + b"\x08\x05\x10\x00" * 50
+    assert decode("ObjectMeta", data, META) == {"deletionTimestamp": "1970-01-01T00:00:05Z"}
+
+
 def test_packed_numbers_are_read() -> None:
     security = decode("PodSecurityContext", b"\x22\x03\x05\xac\x02")
     assert security == {"supplementalGroups": [5, 300]}

@@ -109,6 +109,8 @@ HOSTILE: dict[str, tuple[tuple[str, str], Callable[[int], bytes]]] = {
     "unknown fields": ((CORE, "Pod"), lambda size: b"\x98\x06\x01" * (size // 3)),
     "open groups": ((CORE, "Pod"), lambda size: b"\x9b\x06" * (size // 2)),
     "groups in groups": ((CORE, "Pod"), lambda size: b"\x9b\x06" * (size // 4) + b"\x9c\x06" * (size // 4)),
+    "text that is no text": ((CORE, "Event"), lambda size: one(4, b"\xff" * size)),
+    "a time said again and again": ((META, "ObjectMeta"), lambda size: one(8, b"\x08\x01" * (size // 2))),
     "disorder at every depth": (PROPS, lambda size: nested("not", 90, b"\x98\x06\x01" * (size // 270))),
 }
 

@@ -28,7 +28,7 @@ from pilothouse.machinery.protobuf.wire import (
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
 _RFC3339: Final = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]{1,99}))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _CYCLE: Final = 400 * 365 + 97  # days in 400 years
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -130,6 +130,8 @@ def _signed32(value: int) -> int:
 
 def _numbers(payload: bytes, fields: int) -> list[int]:
     """Values of the varint fields 1 to `fields` (0 where absent), by number."""
+    if len(payload) > _SHORT:  # in disorder; and nothing long is to be remembered
+        raise ProtobufError("unexpected EOF")
     values = [0] * (fields + 1)
     at = 0
     while at < len(payload):
@@ -156,6 +158,8 @@ def encode_duration(value: str | None) -> str:
 
 
 def _parse_duration(text: str) -> int:
+    if len(text) > _SHORT:
+        raise ProtobufError(f'time: invalid duration "{text}"')
     rest = text[1:] if text[:1] in ("+", "-") else text
     total = 0
     at = 0

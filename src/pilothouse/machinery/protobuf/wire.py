@@ -6,6 +6,7 @@ CPython does fastest, and an ASCII string of an object is its own wire form.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 U64: Final = (1 << 64) - 1
@@ -15,6 +16,7 @@ LENGTH: Final = 2
 START_GROUP: Final = 3
 END_GROUP: Final = 4
 FIXED32: Final = 5
+_BAD_BYTE: Final = re.compile("[\udc80-\udcff]")  # as the decoder's "surrogateescape" leaves it
 
 
 class ProtobufError(ValueError):
@@ -94,15 +96,4 @@ def narrow(wire: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        pass
-    out = []
-    at = 0
-    while at < len(data):
-        try:
-            out.append(data[at:].decode())
-            break
-        except UnicodeDecodeError as error:
-            out.append(data[at : at + error.start].decode())
-            out.append("\ufffd")
-            at += error.start + 1
-    return "".join(out)
+        return _BAD_BYTE.sub("\ufffd", data.decode("utf-8", "surrogateescape"))
