@@ -72,6 +72,10 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "clustertrustbundles": "certificates.clustertrustbundles",
         "podcertificaterequests": "certificates.podcertificaterequests",
     },
+    "flowcontrol.apiserver.k8s.io": {
+        "flowschemas": "flowcontrol.flowschemas",
+        "prioritylevelconfigurations": "flowcontrol.prioritylevelconfigurations",
+    },
 }
 
 

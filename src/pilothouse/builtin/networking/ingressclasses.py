@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pilothouse.builtin.networking.references import typed_reference
-from pilothouse.builtin.shared.fields import fixed
+from pilothouse.builtin.shared.fields import fixed, when_null
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, defaults, required, rules
 from pilothouse.registry.behaviour import Behaviour, Object
@@ -14,9 +14,7 @@ _LONGEST_CONTROLLER: Final = 250
 _SCOPES: Final = ("Cluster", "Namespace")
 
 
-def _scoped(parameters: Object) -> None:
-    if parameters.get("scope") is None:
-        parameters["scope"] = "Cluster"
+_fill = defaults({"spec.parameters": when_null({"scope": "Cluster"})})
 
 
 def _controller(value: str, field: Field) -> None:
@@ -46,7 +44,7 @@ def _scope(value: Object, field: Field) -> None:
 
 
 behaviour: Final = Behaviour(
-    defaults=defaults({"spec.parameters": _scoped}),
+    defaults=_fill,
     validate=rules(
         at("spec.controller", fixed()),
         at("spec.controller", required, _controller),

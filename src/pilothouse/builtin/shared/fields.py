@@ -1,10 +1,11 @@
-"""Small rules for structs and fields that may be absent."""
+"""Small rules and defaults for structs and fields that may be absent."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, sees_absent, together
+from pilothouse.machinery.rules import IMMUTABLE, Defaults, Field, Rule, sees_absent, together
 
 
 def inside(*parts: Rule) -> Rule:
@@ -23,6 +24,30 @@ def given(value: Any, field: Field) -> bool:
     if value is None:
         field.required()
     return value is None
+
+
+def when_null(values: Mapping[str, Any]) -> Defaults:
+    """Defaults of fields that the type always shows: null is no value. Values are plain scalars."""
+    pairs = tuple(values.items())
+
+    def fill(value: dict[str, Any]) -> None:
+        for name, default in pairs:
+            if value.get(name) is None:
+                value[name] = default
+
+    return fill
+
+
+def when_zero(values: Mapping[str, Any]) -> Defaults:
+    """As `when_null`, for fields that are no pointers: zero and the empty text are no values either."""
+    pairs = tuple(values.items())
+
+    def fill(value: dict[str, Any]) -> None:
+        for name, default in pairs:
+            if not value.get(name):
+                value[name] = default
+
+    return fill
 
 
 def fixed(zero: Any = "", why: str = IMMUTABLE) -> Rule:

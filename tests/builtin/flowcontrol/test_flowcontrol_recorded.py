@@ -1,0 +1,19 @@
+"""The recorded writes of the group's kinds, replayed without a server. Steps named are decided elsewhere: by
+admission, or by what a decoded object no longer tells (an empty list from none).
+"""
+
+import pytest
+from writes import check
+
+RECORDED = [
+    ("groups_policy", "flowschema-defaults"),
+    ("groups_policy", "flowschema-invalid"),
+    ("groups_policy", "prioritylevel-defaults"),
+    ("groups_policy", "prioritylevel-invalid"),
+    ("groups_policy", "prioritylevel-update"),
+]
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
+def test_writes_are_answered_as_recorded(row):
+    check(*row)
