@@ -57,6 +57,7 @@ from pilothouse.serving.metrics_page import metrics_handler
 from pilothouse.storage.api import Engine
 from pilothouse.storage.engines.memory import MemoryEngine
 
+FIRST_READABLE = 2  # revision
 _log = logging.getLogger(__name__)
 
 
@@ -110,7 +111,7 @@ async def build_application(settings: Settings, client_ca: bytes) -> Application
     builtin = BuiltinServer(needs, router)
     builtin.install(_admission)
     running = WaitGroup()
-    application = Application(_unset, engine, running, hooks=[_system_namespaces(builtin.stores)])
+    application = Application(_unset, engine, running, hooks=[_system_namespaces(engine, builtin.stores)])
     handler = _delegates(settings, application, builtin, router, renderer, registry)
     application.handler = _chain(settings, application, handler, renderer, registry, running, client_ca)
     return application
@@ -240,11 +241,13 @@ def _chain(
     )
 
 
-def _system_namespaces(stores: dict[tuple[str, str], GenericStore]) -> Callable[[], Awaitable[None]]:
+def _system_namespaces(engine: Engine, stores: dict[tuple[str, str], GenericStore]) -> Callable[[], Awaitable[None]]:
     from pilothouse.builtin.bootstrap import ensure_system_namespaces
 
     async def hook() -> None:
-        await ensure_system_namespaces(stores["", "namespaces"], utc_now)
+        made = await ensure_system_namespaces(stores["", "namespaces"], utc_now)
+        if made:  # a new store: what was before is out of reach, as revision 1 is "long ago" for every client
+            await engine.compact(FIRST_READABLE)
 
     return hook
 

@@ -13,8 +13,9 @@ from pilothouse.registry.store import GenericStore
 SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
-async def ensure_system_namespaces(store: GenericStore, now: Callable[[], datetime]) -> None:
-    """Make the namespaces that are not there."""
+async def ensure_system_namespaces(store: GenericStore, now: Callable[[], datetime]) -> int:
+    """Make the namespaces that are not there; how many they were."""
+    made = 0
     for name in SYSTEM_NAMESPACES:
         try:
             await store.get("", name)
@@ -22,6 +23,8 @@ async def ensure_system_namespaces(store: GenericStore, now: Callable[[], dateti
             if error.code != 404:
                 raise
             await _create(store, name, now())
+            made += 1
+    return made
 
 
 async def _create(store: GenericStore, name: str, now: datetime) -> None:

@@ -289,6 +289,14 @@ def groups() -> tuple[GroupFacts, ...]:
 
 
 @cache
+def deprecations() -> dict[tuple[str, str], str]:
+    """(apiVersion, resource) -> what its users are warned of."""
+    text = (importlib.resources.files("pilothouse.builtin") / "data" / "deprecations.tsv").read_text()
+    rows = [line.split("\t") for line in text.splitlines()[1:]]
+    return {(api_version, resource): warning for api_version, resource, warning in rows}
+
+
+@cache
 def load() -> tuple[ResourceFacts, ...]:
     """All resources in all versions, by group, version and plural; read once (about 2 ms)."""
     packages = {(group.name, version.version): version.package for group in groups() for version in group.versions}

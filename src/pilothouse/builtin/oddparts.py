@@ -2,15 +2,64 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 
-from pilothouse.registry.resource import Resource, Subresource
+from pilothouse.machinery.selectors import label_selector_of, selector_of_map
+from pilothouse.registry.ownership import Ownership
+from pilothouse.registry.resource import Object, Resource, Subresource
+from pilothouse.registry.scale import ScaleFields, ScaleStorage
 from pilothouse.registry.store import GenericStore
 
 Stores = Mapping[tuple[str, str], GenericStore]
 
 
-def odd_storage(resource: Resource, part: Subresource, stores: Stores, now: Callable[[], datetime]) -> object | None:
+@dataclass(frozen=True, slots=True)
+class PartContext:
+    """What such a storage may be made of. `signer`: makes service account tokens, None without a key."""
+
+    stores: Stores
+    now: Callable[[], datetime]
+    signer: Any = None
+
+
+def _selector_struct(obj: Object) -> Any:
+    return label_selector_of((obj.get("spec") or {}).get("selector"))
+
+
+def _selector_map(obj: Object) -> Any:
+    return selector_of_map((obj.get("spec") or {}).get("selector") or {})
+
+
+_REPLICAS: Final = ("spec", "replicas")
+_STATUS: Final = ("status", "replicas")
+_SCALES: Final = {
+    ("apps", "deployments"): ScaleFields(_REPLICAS, _STATUS, _selector_struct),
+    ("apps", "replicasets"): ScaleFields(_REPLICAS, _STATUS, _selector_struct),
+    ("apps", "statefulsets"): ScaleFields(_REPLICAS, _STATUS, _selector_struct),
+    ("", "replicationcontrollers"): ScaleFields(_REPLICAS, _STATUS, _selector_map),
+}
+# (group, resource, subresource) -> module of builtin/ whose `storage(context)` makes it.
+_MODULES: Final = {
+    ("", "pods", "binding"): "core.binding",
+    ("", "pods", "eviction"): "core.eviction",
+    ("", "serviceaccounts", "token"): "core.tokenrequest",
+}
+
+
+def odd_storage(resource: Resource, version: str, part: Subresource, context: PartContext) -> object | None:
     """The storage of such a subresource; None for one that reads and writes its parent's own kind."""
-    return None
+    if part.name == "scale":
+        fields = _SCALES.get((resource.group, resource.plural))
+        if fields is None:
+            return None
+        store = context.stores[resource.group, resource.plural]
+        return ScaleStorage(store, version, fields, Ownership(resource, version).tracker)
+    module = _MODULES.get((resource.group, resource.plural, part.name))
+    if module is None:
+        return None
+    made: object | None = importlib.import_module(f"pilothouse.builtin.{module}").storage(context)
+    return made

@@ -12,7 +12,7 @@ from pilothouse.admission.chain import Chain
 from pilothouse.builtin import facts, table
 from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.columns import columns_for, plain_columns
-from pilothouse.builtin.oddparts import odd_storage
+from pilothouse.builtin.oddparts import PartContext, odd_storage
 from pilothouse.builtin.grace import grace_of
 from pilothouse.builtin.types import META, TypeTable
 from pilothouse.endpoints.body import BodyDecoder, Target
@@ -89,7 +89,7 @@ class BuiltinServer:
 
     def _part_entry(self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter) -> Entry | None:
         resource = store.resource
-        storage = odd_storage(resource, part, self.stores, self._needs.now)
+        storage = odd_storage(resource, version, part, PartContext(self.stores, self._needs.now))
         if storage is not None:
             scope = self._odd_scope(store, version, part, forms, deleter)
             return odd_part_entry(scope, storage)

@@ -41,6 +41,8 @@ _SPECIAL_DELETES: Final[dict[tuple[str, str], dict[str, Any]]] = {
         "set propagationPolicy=Orphan to suppress this warning"
     },
 }  # fmt: skip
+# Field labels that are not called like the field they select.
+_LABEL_PATHS: Final = {"source": "source.component|reportingComponent", "status.successful": "status.succeeded"}
 _NOT_OWNED: Final = {
     ("certificates.k8s.io", "certificatesigningrequests"): ("spec",),
     ("scheduling.k8s.io", "priorityclasses"): ("globalDefault",),
@@ -105,7 +107,8 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts]) -> Resource:
 
 
 def _version(types: TypeTable, row: facts.ResourceFacts) -> ServedVersion:
-    return ServedVersion(row.version, row.kind, types.get(row.package, row.type_name), row.api_version)
+    deprecated = facts.deprecations().get((row.api_version, row.plural), "")
+    return ServedVersion(row.version, row.kind, types.get(row.package, row.type_name), row.api_version, deprecated)
 
 
 def _behaviour(group: str, plural: str) -> Behaviour:
@@ -152,7 +155,8 @@ def _delete(row: facts.ResourceFacts) -> DeleteRule:
 
 
 def _labels(rules: facts.StoreRules) -> FieldLabels:
-    return FieldLabels({label: label for label in rules.field_labels}, rules.field_label_refused)
+    paths = {label: _LABEL_PATHS.get(label, label) for label in rules.field_labels}
+    return FieldLabels(paths, rules.field_label_refused)
 
 
 def _part(part: facts.SubresourceFacts) -> Subresource:

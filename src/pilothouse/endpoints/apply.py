@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pilothouse.endpoints.options import flag, write_options
-from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_uid
 from pilothouse.machinery import yamlcodec
@@ -17,13 +17,8 @@ from pilothouse.serving.http import Request, Response
 async def apply_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    dry_run, manager, validation = write_options(query, "PatchOptions")
-    if not manager:
-        cause = Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
-        raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
-    write = scope.write(request, info, manager, dry_run, validation)
-    force = bool(flag(query, "force"))
-    config = await _configuration(scope, request, info)
+    write, force = apply_options(scope, request, info, query)
+    config = await applied_configuration(scope, request, info)
 
     async def produce(old: Object | None) -> Object:
         live = scope.body.from_hub(old) if old is not None else None
@@ -36,6 +31,15 @@ async def apply_object(scope: Scope, request: Request) -> Response:
     return scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 
 
+def apply_options(scope: Scope, request: Request, info: RequestInfo, query: Query) -> tuple[Write, bool]:
+    """The write and whether it is forced. Raises Invalid without a field manager."""
+    dry_run, manager, validation = write_options(query, "PatchOptions")
+    if not manager:
+        cause = Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
+        raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    return scope.write(request, info, manager, dry_run, validation), bool(flag(query, "force"))
+
+
 def _creates(scope: Scope) -> bool:
     """An apply makes what is not there, but not through a subresource."""
     if not scope.subresource:
@@ -43,7 +47,7 @@ def _creates(scope: Scope) -> bool:
     return scope.subresource == "status" and scope.resource.status is not None and scope.resource.status.creates
 
 
-async def _configuration(scope: Scope, request: Request, info: RequestInfo) -> Object:
+async def applied_configuration(scope: Scope, request: Request, info: RequestInfo) -> Object:
     """The applied configuration: the first document of a YAML body. Raises BadRequest."""
     data = await scope.body.bytes(request)
     try:

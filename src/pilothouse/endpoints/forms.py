@@ -49,16 +49,17 @@ class Forms:
         self.binary = binary
         self._now = now
         self._offered = OFFERED if binary is not None else (JSON, YAML)
+        self._streams = tuple(f"{media_type};stream=watch" for media_type in self._offered if media_type != YAML)
 
     def negotiate(self, request: Request, forms: frozenset[str]) -> Form:
         """Raises NotAcceptable, in the words of this resource."""
         try:
             return negotiate(request, offered=self._offered, forms=forms)
         except APIError:
-            kind = self.resource.list_kind if "PartialObjectMetadataList" in forms else self.resource.kind
-            raise refusal(
-                request.header(b"accept") or "", self._offered, forms, f"*{self.resource.go_package}.{kind}"
-            ) from None
+            lists = "PartialObjectMetadataList" in forms
+            shown = f"*{self.resource.go_package}.{self.resource.list_kind if lists else self.resource.kind}"
+            streams = self._streams if lists and request.method == "GET" else ()
+            raise refusal(request.header(b"accept") or "", self._offered, forms, shown, streams) from None
 
     # One object
 

@@ -17,9 +17,9 @@ from pilothouse.endpoints.delete import delete_object
 from pilothouse.endpoints.deletecollection import delete_collection
 from pilothouse.endpoints.get import get_object
 from pilothouse.endpoints.list import list_collection
-from pilothouse.endpoints.patch import patch_object
+from pilothouse.endpoints.patch import is_apply, patch_object
 from pilothouse.endpoints.requestinfo import RequestInfo
-from pilothouse.endpoints.scope import Scope
+from pilothouse.endpoints.scope import Scope, Warnings
 from pilothouse.endpoints.update import update_object
 from pilothouse.endpoints.watch import watch_collection
 from pilothouse.machinery.errors import method_not_allowed, path_not_found
@@ -28,8 +28,6 @@ from pilothouse.serving.http import Answer, Handler, Request
 
 Verb = Callable[[Scope, Request], Awaitable[Answer]]
 Route = tuple[str, str, str, str]  # group, version, resource, subresource
-APPLY: Final = "application/apply-patch+yaml"
-APPLY_CBOR: Final = "application/apply-patch+cbor"
 
 # What the main resource of a generic store can do, by the verb of the request.
 STORE_VERBS: Final[Mapping[str, Verb]] = {
@@ -46,7 +44,7 @@ PART_VERBS: Final[Mapping[str, Verb]] = {"get": get_object, "update": update_obj
 
 async def _patch(scope: Scope, request: Request) -> Answer:
     """PATCH has two meanings: changes to what is there, or an applied configuration."""
-    if (request.header(b"content-type") or "").partition(";")[0].strip() in (APPLY, APPLY_CBOR):
+    if is_apply(request):
         return await apply_object(scope, request)
     return await patch_object(scope, request)
 
@@ -110,8 +108,24 @@ def store_entry(scope: Scope, verbs: frozenset[str]) -> Entry:
     table = {verb: handler for verb, handler in STORE_VERBS.items() if verb in verbs}
     if "patch" in verbs:
         table["patch"] = _patch
+    return Entry(scope.resource.namespaced, _bound(scope, table))
+
+
+def _bound(scope: Scope, table: Mapping[str, Verb]) -> dict[str, Handler]:
+    """Handlers of one scope; those of a deprecated version warn first."""
     handlers: dict[str, Handler] = {verb: partial(handler, scope) for verb, handler in table.items()}
-    return Entry(scope.resource.namespaced, handlers)
+    warning = scope.resource.versions[scope.version].deprecated
+    return {verb: _warning(handler, warning) for verb, handler in handlers.items()} if warning else handlers
+
+
+def _warning(handler: Handler, text: str) -> Handler:
+    async def warned(request: Request) -> Answer:
+        texts = request.maybe(Warnings)
+        if texts is not None:
+            texts.append(text)
+        return await handler(request)
+
+    return warned
 
 
 def store_part_entry(scope: Scope, verbs: frozenset[str]) -> Entry:
@@ -119,7 +133,7 @@ def store_part_entry(scope: Scope, verbs: frozenset[str]) -> Entry:
     table: dict[str, Verb] = {verb: handler for verb, handler in PART_VERBS.items() if verb in verbs}
     if "patch" in verbs:
         table["patch"] = _patch
-    return Entry(scope.resource.namespaced, {verb: partial(handler, scope) for verb, handler in table.items()})
+    return Entry(scope.resource.namespaced, _bound(scope, table))
 
 
 def odd_part_entry(scope: Scope, storage: object, *, named: bool = True) -> Entry:

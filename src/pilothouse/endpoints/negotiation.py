@@ -82,20 +82,27 @@ def _choose(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> For
             continue
         wanted = clause.parameters.get("as", "")
         stream = clause.parameters.get("stream") == "watch"
-        if not wanted:
-            return Form(media_type, stream=stream)
         version = clause.parameters.get("v", "")
+        if not wanted:
+            if version or "g" in clause.parameters:
+                continue
+            return Form(media_type, stream=stream)
         known = clause.parameters.get("g") == "meta.k8s.io" and version in ("v1", "v1beta1")
         if known and wanted in forms and not (wanted == "Table" and media_type not in (JSON, YAML)):
             return Form(media_type, wanted, version, stream=stream)
     return None
 
 
-def refusal(header: str, offered: tuple[str, ...], forms: frozenset[str], shown: str = "") -> APIError:
-    """406. Asking for metadata of a list, or for the list form of one object, names the Go type `shown`."""
+def refusal(
+    header: str, offered: tuple[str, ...], forms: frozenset[str], shown: str = "", streams: tuple[str, ...] = ()
+) -> APIError:
+    """406. Asking for metadata of a list, or for the list form of one object, names the Go type `shown`.
+
+    `streams`: what the same route offers for watches.
+    """
     clauses = parse_accept(header)
     if not any(clause.type in offered or clause.type == "*/*" for clause in clauses):
-        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}"
+        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}"
         return APIError(406, "NotAcceptable", text, {})
     for clause in clauses:
         wanted = clause.parameters.get("as", "")

@@ -57,6 +57,7 @@ def resource_version(text: str, *, listing: bool) -> int | None:
 def list_options(query: Query, name: str = "", *, watch: bool = False) -> ListOptions:
     """The options of a list or watch. Raises Invalid for combinations that mean nothing."""
     limit = integer(query, "limit")
+    integer(query, "timeoutSeconds")  # only a watch heeds it, but nonsense is refused
     match = query.get("resourceVersionMatch")
     version_text = query.get("resourceVersion")
     token = query.get("continue")
@@ -72,11 +73,13 @@ def match_causes(match: str, version: str, token: str, initial: bool | None, *, 
     if watch:
         return _watch_causes(match, token, initial)
     path = "resourceVersionMatch"
+    refused = _forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list") if initial is not None else None
+    causes = _list_match_causes(path, match, version, token) if match else []
+    return [*causes, refused] if refused is not None else causes
+
+
+def _list_match_causes(path: str, match: str, version: str, token: str) -> list[Cause]:
     causes: list[Cause] = []
-    if initial is not None:
-        causes.append(Cause("FieldValueForbidden", "Forbidden: sendInitialEvents is forbidden for list", "sendInitialEvents"))
-    if not match:
-        return causes
     if not version:
         causes.append(_forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
     if token:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pilothouse.endpoints.apply import applied_configuration, apply_options
 from pilothouse.endpoints.options import write_options
-from pilothouse.endpoints.patch import read_patch
+from pilothouse.endpoints.patch import is_apply, read_patch
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
 from pilothouse.machinery.errors import bad_request
@@ -51,6 +52,11 @@ async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> R
 async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
+    if is_apply(request):
+        applying, force = apply_options(scope, request, info, query)
+        config = await applied_configuration(scope, request, info)
+        answer = await storage.apply_part(info.name, config, applying, force=force)
+        return scope.forms.virtual_response(answer, scope.version, form)
     dry_run, manager, validation = write_options(query, "PatchOptions")
     write = scope.write(request, info, manager, dry_run, validation)
     patch = await read_patch(scope, request, write)

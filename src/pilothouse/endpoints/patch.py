@@ -21,8 +21,14 @@ from pilothouse.serving.http import Request, Response
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+_APPLY_TYPES: Final = ("application/apply-patch+yaml", "application/apply-patch+cbor")
 _TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 Patched = Callable[[Object], Object]  # the object in the request's version -> the object that the patch makes of it
+
+
+def is_apply(request: Request) -> bool:
+    """Whether a PATCH brings an applied configuration."""
+    return (request.header(b"content-type") or "").partition(";")[0].strip() in _APPLY_TYPES
 
 
 async def patch_object(scope: Scope, request: Request) -> Response:

@@ -145,7 +145,7 @@ def _path_info(method: str, path: str) -> RequestInfo:
     if rest[0] in _LEGACY_VERBS:
         if len(rest) == 1:
             return outside
-        verb, rest = rest[0], rest[1:]
+        verb, rest = rest[0] if method == "GET" else "", rest[1:]
     namespace = ""
     parts = rest
     if rest[0] == "namespaces" and len(rest) > 1:

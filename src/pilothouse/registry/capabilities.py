@@ -35,3 +35,7 @@ class PartUpdater(Protocol):
     """PUT and PATCH of a subresource with a shape of its own (scale)."""
 
     async def update_part(self, name: str, produce: Produce, write: Write) -> Object: ...
+
+    async def apply_part(self, name: str, config: Object, write: Write, *, force: bool) -> Object:
+        """Server-side apply of the subresource's own kind."""
+        ...

@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.machinery.schema import BOOL, INT32, INT64, STRUCT, Schema
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.storage.api import StoredObject
 
@@ -38,7 +39,10 @@ class ObjectCodec:
         self._skip = len(self._head)
         self._heads = {version: self.type_head(version) for version in resource.versions}
         self._order = tuple(name for name in resource.schema.properties if name not in ("kind", "apiVersion"))
-        self._paths = {label: tuple(path.split(".")) for label, path in resource.field_labels.paths.items()}
+        self._labels = tuple(
+            (label, tuple(tuple(one.split(".")) for one in paths.split("|")), _zero(resource.schema, paths))
+            for label, paths in resource.field_labels.paths.items()
+        )
 
     def type_head(self, version: str) -> bytes:
         kind = self.resource.versions[version].kind
@@ -118,9 +122,28 @@ class ObjectCodec:
         if made is None:
             obj = orjson.loads(stored.value)
             metadata = obj.get("metadata") or {}
-            fields = {label: _text(obj, path) for label, path in self._paths.items()}
+            fields = {label: _selected(obj, paths) or zero for label, paths, zero in self._labels}
             made = stored.forms["index"] = Index(metadata.get("labels") or {}, fields)
         return made
+
+
+def _selected(obj: Any, paths: tuple[tuple[str, ...], ...]) -> str:
+    """The first of several fields that says something."""
+    for path in paths:
+        found = _text(obj, path)
+        if found:
+            return found
+    return ""
+
+
+def _zero(schema: Schema, paths: str) -> str:
+    """What an absent field counts as: false or 0 where it is no text."""
+    for part in paths.partition("|")[0].split("."):
+        field = schema.properties.get(part) if schema.kind == STRUCT else None
+        if field is None:
+            return ""
+        schema = field.schema
+    return {BOOL: "false", INT32: "0", INT64: "0"}.get(schema.kind, "")
 
 
 def _text(obj: Any, path: tuple[str, ...]) -> str:

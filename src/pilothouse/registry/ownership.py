@@ -35,6 +35,10 @@ class Ownership:
             custom=not resource.typed,
         )
 
+    @property
+    def tracker(self) -> Tracker:
+        return self._tracker
+
     def created(self, obj: Object, write: Write) -> Object:
         """`obj` with the writer as the owner of its fields."""
         return self._tracker.create(obj, write.manager, format_time(write.now))

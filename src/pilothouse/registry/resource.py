@@ -25,6 +25,7 @@ class ServedVersion:
     kind: str
     schema: Schema
     api_version: str  # "apps/v1"
+    deprecated: str = ""  # told to everyone who uses this version
     served: bool = True  # the hub of a group that stores its objects in another group's form is not
 
 
@@ -69,7 +70,9 @@ class DeleteRule:
 
 @dataclass(frozen=True, slots=True)
 class FieldLabels:
-    """Field selectors: label -> path in the object; what others are answered (`LABEL` stands for the label)."""
+    """Field selectors: label -> path in the object (several with "|": the first that says something); what others are
+    answered, with `{label}`.
+    """
 
     paths: Mapping[str, str]
     refused: str

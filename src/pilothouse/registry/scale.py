@@ -1,0 +1,109 @@
+"""The scale subresource: the number of replicas of a workload, without the rest (Kubernetes documentation, "Horizontal Pod
+Autoscaling"; API reference, "Scale"). Which fields it shows is data; writes go through the generic store of the parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pilothouse.machinery.errors import Cause, bad_request, invalid
+from pilothouse.machinery.selectors import LabelSelector
+from pilothouse.registry.capabilities import Produce
+from pilothouse.registry.managedfields import Tracker
+from pilothouse.registry.request import Write
+from pilothouse.registry.resource import Object
+from pilothouse.registry.store import GenericStore
+
+_SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleFields:
+    """Where a parent keeps what its Scale shows; `selector` reads the pods' selector of an object."""
+
+    replicas: tuple[str, ...]
+    status_replicas: tuple[str, ...]
+    selector: Callable[[Object], LabelSelector]
+
+
+class ScaleStorage:
+    """The Scale of one resource in one version. `tracker` is the parent's ownership in that version."""
+
+    def __init__(self, store: GenericStore, version: str, fields: ScaleFields, tracker: Tracker) -> None:
+        self._store = store
+        self._api_version = store.resource.api_version(version)
+        self._fields = fields
+        self._tracker = tracker
+        self._paths = {served.api_version: fields.replicas for served in store.resource.versions.values()}
+
+    async def get_part(self, namespace: str, name: str) -> Object:
+        return self._scale(self._store.codec.decode(await self._store.get(namespace, name)))
+
+    async def update_part(self, name: str, produce: Produce, write: Write) -> Object:
+        """Raises NotFound, Conflict, Invalid."""
+
+        async def change(old: Object | None) -> Object:
+            assert old is not None
+            scale = await produce(self._scale(old))
+            replicas = self._checked(name, scale, write)
+            new = self._with_replicas(old, scale, replicas)
+            return self._tracker.scale(old, new, write.manager, self._paths)
+
+        stored, _ = await self._store.update(name, change, write, unconditional=True)
+        return self._scale(self._store.codec.decode(stored))
+
+    async def apply_part(self, name: str, config: Object, write: Write, *, force: bool) -> Object:
+        """Server-side apply of a Scale. Raises Conflict."""
+        replicas = (config.get("spec") or {}).get("replicas")
+        self._checked(name, config, write)
+
+        async def change(old: Object | None) -> Object:
+            assert old is not None
+            return self._tracker.scale_apply(old, replicas, write.manager, self._paths, force=force)
+
+        stored, _ = await self._store.update(name, change, write, unconditional=True)
+        return self._scale(self._store.codec.decode(stored))
+
+    def _scale(self, obj: Object) -> Object:
+        metadata = {key: obj["metadata"][key] for key in _SHOWN_METADATA if key in obj["metadata"]}
+        replicas = _at(obj, self._fields.replicas) or 0
+        status: Object = {"replicas": _at(obj, self._fields.status_replicas) or 0}
+        selector = str(self._fields.selector(obj))
+        if selector:
+            status["selector"] = selector
+        spec = {"replicas": replicas} if replicas else {}
+        return {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status}
+
+    @staticmethod
+    def _checked(name: str, scale: Object, write: Write) -> int:
+        sent = (scale.get("metadata") or {}).get("namespace")
+        if sent and sent != write.namespace:
+            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        replicas: int = (scale.get("spec") or {}).get("replicas") or 0
+        if replicas < 0:
+            cause = Cause("FieldValueInvalid", f"Invalid value: {replicas}: must be greater than or equal to 0", "spec.replicas")
+            raise invalid("autoscaling", "Scale", name, [cause])
+        return replicas
+
+    def _with_replicas(self, old: Object, scale: Object, replicas: int) -> Object:
+        """The parent with another number; a resourceVersion of the Scale is the parent's optimistic lock."""
+        new = _set(old, self._fields.replicas, replicas)
+        metadata = dict(old["metadata"])
+        sent = (scale.get("metadata") or {}).get("resourceVersion")
+        metadata["resourceVersion"] = sent or ""
+        return {**new, "metadata": metadata}
+
+
+def _at(obj: Any, path: tuple[str, ...]) -> Any:
+    for part in path:
+        obj = obj.get(part) if isinstance(obj, dict) else None
+    return obj
+
+
+def _set(obj: Object, path: tuple[str, ...], value: Any) -> Object:
+    """A copy with one field changed; the rest is shared."""
+    head, *rest = path
+    below = _set(obj.get(head) or {}, tuple(rest), value) if rest else value
+    return {**obj, head: below}
