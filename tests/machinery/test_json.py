@@ -106,7 +106,7 @@ def test_the_exact_form_keeps_the_text_of_numbers() -> None:
     assert isinstance(value[0], Literal) and value[0] == 1.5 and not repeated
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(VALUES, st.sampled_from([None, 1]), st.booleans())
 def test_a_document_without_duplicates_has_none(value: Any, indent: int | None, spaced: bool) -> None:
     text = json.dumps(value, indent=indent, separators=(", ", " : ") if spaced else None, ensure_ascii=False)
@@ -115,7 +115,7 @@ def test_a_document_without_duplicates_has_none(value: Any, indent: int | None, 
     assert loads(data) == json.loads(text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(st.text(max_size=4), VALUES, min_size=1, max_size=4),
     st.integers(0, 10),
@@ -150,6 +150,7 @@ def test_floats_are_written_as_go_writes_them(number: float, text: str) -> None:
     assert dumps(plain_floats({"n": [number]})) == f'{{"n":[{text}]}}'.encode()
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_float_survives_being_written(number: float) -> None:
     text = go_float(number)
@@ -165,7 +166,7 @@ def test_whole_numbers_beyond_int64_are_floats_as_in_go() -> None:
     assert dumps({"n": 2**70}) == b'{"n":1180591620717411303424}'
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(VALUES)
 def test_the_writer_without_recursion_agrees_with_the_fast_one(value: Any) -> None:
     value = plain_floats(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.machinery import names
@@ -125,6 +125,7 @@ def test_generated_names_are_cut_and_have_five_letters_more() -> None:
 @pytest.mark.parametrize(
     "check", [names.label, names.subdomain, names.qualified_name, names.label_value, names.port_name]
 )
+@settings(deadline=None)
 @given(text=st.text(max_size=6))
 def test_whatever_is_fine_is_ascii_without_white_space(check: object, text: str) -> None:
     assert callable(check)

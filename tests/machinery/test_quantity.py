@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.machinery.quantity import (
@@ -85,6 +85,7 @@ def test_absurd_exponents_cost_nothing() -> None:
     assert shown("1e-1000000000") == "1e-9"
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**17), 10**17), st.sampled_from(["n", "u", "m", "", "k", "M", "Ki", "Mi", "e3", "E-3"]))
 def test_the_canonical_form_is_the_same_amount_and_stays(number: int, suffix: str) -> None:
     quantity = parse(f"{number}{suffix}")
@@ -94,6 +95,7 @@ def test_the_canonical_form_is_the_same_amount_and_stays(number: int, suffix: st
     assert parse(shown(f"{number}{suffix}")) == quantity
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**62), 2**62), st.integers(-(2**62), 2**62))
 def test_arithmetic_is_exact(one: int, other: int) -> None:
     assert (Quantity(one) + Quantity(other)).nanos == one + other

@@ -119,6 +119,7 @@ def test_field_values_are_escaped() -> None:
         read_field_selector("a=b\\")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_field_value_survives_escaping(text: str) -> None:
     assert unescape_value(escape_value(text)) == text
@@ -128,6 +129,7 @@ def test_any_field_value_survives_escaping(text: str) -> None:
 WORDS = st.from_regex(r"[a-z]([-a-z0-9]{0,5}[a-z0-9])?", fullmatch=True)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(WORDS, WORDS, max_size=5))
 def test_a_map_of_labels_matches_itself_and_survives_its_text(labels: dict[str, str]) -> None:
     selector = selector_of_map(labels)
@@ -135,7 +137,7 @@ def test_a_map_of_labels_matches_itself_and_survives_its_text(labels: dict[str, 
     assert read_label_selector(str(selector)) == selector
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="ab=!,() <>\"~-/'inot", max_size=12))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

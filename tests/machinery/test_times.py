@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.machinery.times import (
@@ -80,12 +80,14 @@ def test_micro_times_have_exactly_six_fraction_digits(text: str, rest: str, piec
     assert str(refused.value) == f'parsing time "{text}" as {MICROS}: cannot parse "{rest}" as "{piece}"'
 
 
+@settings(deadline=None)
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_every_moment_survives(moment: datetime) -> None:
     assert parse_micro_time(format_micro_time(moment)) == moment
     assert parse_time(format_time(moment)) == moment.replace(microsecond=0)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789-:TZ.+", max_size=26))
 def test_any_text_is_a_time_or_refused_in_words(text: str) -> None:
     for read in (parse_time, parse_micro_time):
@@ -125,6 +127,7 @@ def test_bad_durations_are_told_as_go_tells_them(text: str, message: str) -> Non
     assert str(refused.value) == message
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**63) + 1, 2**63 - 1))
 def test_every_duration_survives(nanos: int) -> None:
     assert parse_duration(format_duration(nanos)) == nanos

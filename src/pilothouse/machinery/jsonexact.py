@@ -8,6 +8,7 @@ words Go's refusals.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -39,7 +40,7 @@ class Literal(float):
 
 def loads(data: bytes) -> Any:
     """As Go reads it; the last of repeated members counts. Raises JSONError with Go's text."""
-    return _parse(data, float, dict)
+    return _parse(data, _float, dict)
 
 
 def exact(data: bytes) -> tuple[Any, Repeated]:
@@ -58,7 +59,19 @@ def exact(data: bytes) -> tuple[Any, Repeated]:
             repeated[id(made)] = pairs
         return made
 
-    return _parse(data, Literal, an_object), repeated
+    return _parse(data, _literal, an_object), repeated
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise JSONError(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return value
+
+
+def _literal(text: str) -> Literal:
+    _float(text)
+    return Literal(text)
 
 
 def _merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

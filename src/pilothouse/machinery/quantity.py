@@ -33,6 +33,8 @@ _BINARIES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_NAMES: Final = {power: name for name, power in _DECIMALS.items()}
 _BINARY_NAMES: Final = ("", *_BINARIES)
 _FAST_DIGITS: Final = 18  # a decimal number with more digits is capped
+_MOST_DIGITS: Final = 400
+_SHORT: Final = 40  # texts up to here are remembered
 _FAR: Final = 60  # exponents beyond this are capped too, so that nobody makes us write a million zeros
 
 
@@ -160,14 +162,25 @@ def _read(text: str) -> tuple[Quantity, bool]:
     sign, whole, fraction, suffix = _split(text)
     form, base, power = _family(suffix)
     digits = whole + fraction
-    amount = int(digits)
+    amount, dropped = _amount(digits)
     scale = power - len(fraction)
     short = base == 10 and len(digits) <= _FAST_DIGITS and -9 <= scale <= _FAR
     kept = short and scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
-    nanos = _nanos(amount << power, 9 - len(fraction)) if base == 2 else _nanos(amount, 9 + scale)
+    if base == 2:
+        nanos = _nanos(amount << power, 9 - len(fraction) + dropped)
+    else:
+        nanos = _nanos(amount, 9 + scale + dropped)
     if not short:
         nanos = min(nanos, _MOST)
     return Quantity(-nanos if sign == "-" else nanos, form), kept
+
+
+def _amount(digits: str) -> tuple[int, int]:
+    """The number, of absurdly many digits only the first (rounded up), and how many were dropped."""
+    dropped = max(0, len(digits) - _MOST_DIGITS)
+    if not dropped:
+        return int(digits), 0
+    return int(digits[:_MOST_DIGITS]) + (1 if digits[_MOST_DIGITS:].strip("0") else 0), dropped
 
 
 def _nanos(amount: int, power: int) -> int:
@@ -179,22 +192,28 @@ def _nanos(amount: int, power: int) -> int:
     return -(-amount // int(10**-power)) if -power <= len(str(amount)) else 1
 
 
-@lru_cache(4096)
 def parse(text: str) -> Quantity:
     """Read a quantity. Raises QuantityError with the original's text."""
-    return _read(text)[0]
+    return (_known if len(text) < _SHORT else _read)(text)[0]
 
 
-@lru_cache(4096)
 def shown(text: str) -> str:
     """The text that the original answers for a quantity that was sent as `text`: mostly its canonical form.
 
     Decimal numbers that are canonical but for a sign, leading zeros or an exponent of their own stay as they are
-    (`+3`, `12E6`).
-    Raises QuantityError.
+    (`+3`, `12E6`). Raises QuantityError.
     """
+    return _known_shown(text) if len(text) < _SHORT else _shown(text)
+
+
+def _shown(text: str) -> str:
     quantity, kept = _read(text)
     return text if kept else str(quantity)
+
+
+# The same few quantities come again and again.
+_known: Final = lru_cache(4096)(_read)
+_known_shown: Final = lru_cache(4096)(_shown)
 
 
 def compare(one: str, other: str) -> int:

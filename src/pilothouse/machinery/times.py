@@ -5,7 +5,7 @@ kubectl's ages.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 ZERO: Final = "0001-01-01T00:00:00Z"  # Go's zero time: shown as null
@@ -94,17 +94,17 @@ def _moment(text: str, layout: str) -> datetime:
     if found[9]:
         offset = timedelta(hours=int(found[10]), minutes=int(found[11])) * (1 if found[9] == "+" else -1)
     fraction = int((found[7] or "0")[:6].ljust(6, "0"))
-    if int(found[10] or 0) > 24 or int(found[11] or 0) > 60 or not year:
-        raise _out(text, "time zone offset hour" if int(found[10] or 0) > 24 else "time zone offset minute", layout)
+    if int(found[10] or 0) > 24:
+        raise _out(text, "time zone offset hour")
+    if int(found[11] or 0) > 60:
+        raise _out(text, "time zone offset minute")
     try:
-        return datetime(year, month, day, hour, minute, second, fraction, timezone.utc) - offset  # noqa: UP017
+        return datetime(year, month, day, hour, minute, second, fraction, UTC) - offset
     except (ValueError, OverflowError):
         raise _wrong(text, layout) from None
 
 
-def _out(text: str, what: str, layout: str) -> TimeError:
-    if not what:
-        return TimeError(f'parsing time "{text}" as "{layout}": cannot parse "{text}" as "2006"')
+def _out(text: str, what: str) -> TimeError:
     return TimeError(f'parsing time "{text}": {what} out of range')
 
 
@@ -123,7 +123,7 @@ def _wrong(text: str, layout: str) -> TimeError:
         if name:
             number = int(found[0])
             if not least <= number <= most:
-                return _out(text, name, layout)
+                return _out(text, name)
         if piece[0] in "0123456789":
             seen.append(int(found[0]))
         at = found.end()
@@ -143,8 +143,8 @@ def _wrong(text: str, layout: str) -> TimeError:
     year, month, day = seen[:3]
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     if day < 1 or day > _MONTHS[month - 1] or (month == 2 and day == 29 and not leap):
-        return _out(text, "day", layout)
-    return cannot(text, "2006")
+        return _out(text, "day")
+    return _out(text, "year")  # Go knows the year 0, Python does not
 
 
 _UNITS: Final = {
