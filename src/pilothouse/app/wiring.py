@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pilothouse
 from pilothouse.admission.chain import Chain
-from pilothouse.admission.namespacelifecycle import NamespaceLifecycle
+from pilothouse.admission.defaults import default_plugins
 from pilothouse.app.delegation import Delegate, PathRoutes, delegation
 from pilothouse.app.settings import Settings
 from pilothouse.auth.attributes import AlwaysAllow
@@ -135,24 +135,7 @@ async def _open_engine(settings: Settings) -> Engine:
 
 
 def _admission(stores: dict[tuple[str, str], GenericStore]) -> Chain:
-    return Chain([NamespaceLifecycle(_namespaces(stores))])
-
-
-def _namespaces(stores: dict[tuple[str, str], GenericStore]) -> Callable[[str], Awaitable[dict[str, object] | None]]:
-    from pilothouse.machinery.errors import APIError
-
-    async def lookup(name: str) -> dict[str, object] | None:
-        store = stores["", "namespaces"]
-        try:
-            stored = await store.get("", name)
-        except APIError:
-            return None
-        made: dict[str, object] | None = stored.forms.get("decoded")
-        if made is None:
-            made = stored.forms["decoded"] = store.codec.decode(stored)
-        return made
-
-    return lookup
+    return Chain(default_plugins(stores))
 
 
 def _delegates(
