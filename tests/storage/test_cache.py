@@ -24,8 +24,8 @@ def test_one_instance_of_an_object_is_shared_by_all() -> None:
     async def tell() -> None:
         cache = cache_of(MemoryEngine())
         seen, other = Seen(), Seen()
-        await cache.watch(PREFIX, 1, seen.deliver, seen.ended)
-        await cache.watch(PREFIX + "ns/", 1, other.deliver, other.ended)
+        await cache.watch(PREFIX, 2, seen.deliver, seen.ended)
+        await cache.watch(PREFIX + "ns/", 2, other.deliver, other.ended)
         created = await cache.create(key("ns/a"), b"1")
         created.forms["table row"] = "derived"
         assert await cache.get(key("ns/a")) is created
@@ -86,20 +86,20 @@ def test_reads_and_watches_older_than_the_history_go_to_the_engine() -> None:
         cache = cache_of(engine, HistoryLimits(fewest=3, most=3))
         await cache.list(asks())
         await fill(cache, 20)
-        assert len((await at(cache, 5)).items) == 4
-        assert (await cache.get(key("ns/003"), Read.EXACT, 5)).value == b"v3"
+        assert len((await at(cache, 6)).items) == 4
+        assert (await cache.get(key("ns/003"), Read.EXACT, 6)).value == b"v3"
         with pytest.raises(NotFound):
-            await cache.get(key("ns/004"), Read.EXACT, 5)
+            await cache.get(key("ns/004"), Read.EXACT, 6)
         seen = Seen()
-        await cache.watch(PREFIX, 5, seen.deliver, seen.ended)
+        await cache.watch(PREFIX, 6, seen.deliver, seen.ended)
         await cache.create(key("ns/new"), b"1")
-        assert [change.revision for change in seen.changes] == list(range(6, 23))
+        assert [change.revision for change in seen.changes] == list(range(7, 24))
         assert seen.changes[-1].object is await cache.get(key("ns/new"))  # it is a watch of the cache by now
-        await engine.compact(10)
+        await engine.compact(11)
         with pytest.raises(Compacted):
-            await at(cache, 5)
+            await at(cache, 6)
         with pytest.raises(Compacted):
-            await cache.watch(PREFIX, 5, seen.deliver, seen.ended)
+            await cache.watch(PREFIX, 6, seen.deliver, seen.ended)
 
     run(tell())
 
@@ -171,7 +171,7 @@ def test_a_cache_that_stays_behind_says_so() -> None:
         with pytest.raises(Unavailable, match="behind"):
             await cache.get(key("ns/theirs"))
         with pytest.raises(TooLarge):
-            await cache.get(key("ns/theirs"), Read.AT_LEAST, 2)
+            await cache.get(key("ns/theirs"), Read.AT_LEAST, 3)
 
     run(tell())
 
@@ -183,7 +183,7 @@ def test_an_update_on_a_stale_object_is_tried_again_on_the_real_one() -> None:
         await cache.create(key("ns/a"), b"1")
         await cache.list(asks())
         engine.held = True
-        await engine.inner.put_if(key("ns/a"), b"2", 2)
+        await engine.inner.put_if(key("ns/a"), b"2", 3)
         seen: list[bytes | None] = []
 
         async def add(current: StoredObject | None) -> bytes:
@@ -204,7 +204,7 @@ def test_no_change_and_refusals_on_a_stale_object_are_checked() -> None:
         await cache.create(key("ns/a"), b"locked")
         await cache.list(asks())
         engine.held = True
-        await engine.inner.put_if(key("ns/a"), b"free", 2)
+        await engine.inner.put_if(key("ns/a"), b"free", 3)
         await engine.inner.put_if(key("ns/theirs"), b"x", 0)
 
         async def unlessLocked(current: StoredObject | None) -> bytes:
@@ -214,8 +214,8 @@ def test_no_change_and_refusals_on_a_stale_object_are_checked() -> None:
 
         assert (await cache.update(key("ns/a"), unlessLocked)).value == b"taken"
         # The stale object has these bytes, the real one does not: it must be written.
-        await engine.inner.put_if(key("ns/a"), b"other", 5)
-        assert (await cache.update(key("ns/a"), to(b"locked"))).revision == 7
+        await engine.inner.put_if(key("ns/a"), b"other", 6)
+        assert (await cache.update(key("ns/a"), to(b"locked"))).revision == 8
         removed, _ = await cache.delete(key("ns/theirs"))  # the cache has not heard of it
         assert removed.value == b"x"
         with pytest.raises(NotFound):
@@ -231,14 +231,14 @@ def test_a_broken_watch_ends_the_watchers_and_the_cache_loads_anew() -> None:
         engine = LaggingEngine()
         cache = cache_of(engine)
         seen = Seen()
-        await cache.watch(PREFIX, 1, seen.deliver, seen.ended)
+        await cache.watch(PREFIX, 2, seen.deliver, seen.ended)
         await cache.create(key("ns/a"), b"1")
         engine.break_watches()
         assert [type(error) for error in seen.ends] == [Compacted]
         await engine.inner.put_if(key("ns/theirs"), b"1", 0)
         assert names(await cache.list(asks())) == ["ns/a", "ns/theirs"]
         again = Seen()
-        await cache.watch(PREFIX, 3, again.deliver, again.ended)
+        await cache.watch(PREFIX, 4, again.deliver, again.ended)
         await cache.create(key("ns/b"), b"1")
         assert len(again.changes) == 1
         assert len(seen.changes) == 1
@@ -251,7 +251,7 @@ def test_closing_a_cache_ends_its_watches_and_leaves_the_engine_open() -> None:
         engine = MemoryEngine()
         cache = cache_of(engine)
         seen = Seen()
-        await cache.watch(PREFIX, 1, seen.deliver, seen.ended)
+        await cache.watch(PREFIX, 2, seen.deliver, seen.ended)
         await cache.close()
         assert seen.ends == [None]
         await engine.put_if(key("ns/a"), b"1", 0)
@@ -268,8 +268,8 @@ def test_ten_thousand_idle_watches_cost_an_unrelated_write_nothing() -> None:
         idle, busy = Seen(), Seen()
         for number in range(10_000):
             prefix = PREFIX + f"ns-{number}/" if number % 2 else key(f"ns-{number}/pod")
-            await cache.watch(prefix, 1, idle.deliver, idle.ended)
-        await cache.watch(PREFIX + "mine/", 1, busy.deliver, busy.ended)
+            await cache.watch(prefix, 2, idle.deliver, idle.ended)
+        await cache.watch(PREFIX + "mine/", 2, busy.deliver, busy.ended)
         loop = asyncio.get_running_loop()
         started = loop.time()
         for number in range(1000):

@@ -15,14 +15,14 @@ async def test_a_key_lives_as_long_as_it_was_given(opened: Opened) -> None:
     await opened.storage.create(key("ns/long"), b"1", ttl=3600)
     await opened.storage.create(key("ns/for-ever"), b"1")
     seen = Seen()
-    await opened.storage.watch(PREFIX, 4, seen.deliver, seen.ended)
+    await opened.storage.watch(PREFIX, 5, seen.deliver, seen.ended)
     opened.clock.time += 59
     await opened.engine.housekeep()
     assert len(names(await opened.storage.list(asks()))) == 3
     opened.clock.time += 1
     await opened.engine.housekeep()
     assert names(await opened.storage.list(asks())) == ["ns/for-ever", "ns/long"]
-    assert seen.short == [("deleted", "ns/short", 5)]
+    assert seen.short == [("deleted", "ns/short", 6)]
     opened.clock.time += 3600
     await opened.engine.housekeep()
     assert names(await opened.storage.list(asks())) == ["ns/for-ever"]
@@ -50,7 +50,7 @@ async def test_many_keys_end_at_once(opened: Opened) -> None:
     opened.clock.time += 10
     await opened.engine.housekeep()
     assert names(await opened.storage.list(asks())) == []
-    assert await opened.storage.revision() == 81
+    assert await opened.storage.revision() == 82
 
 
 @story
@@ -58,7 +58,7 @@ async def test_housekeeping_runs_by_itself_once_started(opened: Opened) -> None:
     await opened.storage.create(key("ns/a"), b"1", ttl=1)
     opened.clock.time += 2
     seen = Seen()
-    await opened.storage.watch(PREFIX, 2, seen.deliver, seen.ended)
+    await opened.storage.watch(PREFIX, 3, seen.deliver, seen.ended)
     opened.engine.start()
     await seen.until(lambda seen: len(seen.changes) == 1)
     with pytest.raises(NotFound):

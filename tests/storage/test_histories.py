@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from pilothouse.cache import HistoryLimits
-from pilothouse.storage.api import Storage, Subscription
+from pilothouse.storage.api import FIRST_REVISION, Storage, Subscription
 from pilothouse.storage.errors import Compacted, Exists, NotFound
 
 from .backends import NAMES, PREFIX, Backend, Seen, asks, at, key, to
@@ -31,9 +31,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.states: dict[int, dict[str, tuple[bytes, int]]] = {1: {}}
-        self.newest = 1
-        self.compacted = 0
+        self.states: dict[int, dict[str, tuple[bytes, int]]] = {FIRST_REVISION: {}}
+        self.newest = FIRST_REVISION
+        self.compacted = FIRST_REVISION
         self.watches: list[tuple[str, int, Seen, Subscription]] = []
 
     @initialize(few=st.booleans())
@@ -108,7 +108,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(folder=FOLDERS, limit=st.integers(0, 4), back=st.integers(0, 12))
     def list_a_past_state(self, folder: str, limit: int, back: int) -> None:
-        revision = max(self.newest - back, 1)
+        revision = max(self.newest - back, FIRST_REVISION)
         expected = sorted((key(n), *v) for n, v in self.states[revision].items() if n.startswith(folder))
         found: list[tuple[str, bytes, int]] = []
         after = None
@@ -134,7 +134,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(folder=FOLDERS, back=st.integers(-2, 12))
     def watch(self, folder: str, back: int) -> None:
-        since = max(self.newest - back, 1)
+        since = max(self.newest - back, FIRST_REVISION)
         seen = Seen()
         try:
             subscription = self._do(self.storage.watch(PREFIX + folder, since, seen.deliver, seen.ended))
@@ -145,7 +145,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(back=st.integers(0, 6))
     def compact(self, back: int) -> None:
-        revision = max(self.newest - back, 1)
+        revision = max(self.newest - back, FIRST_REVISION)
         self._do(self.opened.engine.compact(revision))
         self.compacted = max(self.compacted, revision)
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pilothouse.storage.api import Read
+from pilothouse.storage.api import FIRST_REVISION, Read
 from pilothouse.storage.errors import Compacted, NotFound, TooLarge
 
 from .backends import PREFIX, Opened, asks, at, fill, key, names, story, to
@@ -15,7 +15,7 @@ from .backends import PREFIX, Opened, asks, at, fill, key, names, story, to
 @story
 async def test_an_empty_store_lists_nothing_at_its_revision(opened: Opened) -> None:
     page = await opened.storage.list(asks())
-    assert (list(page.items), page.revision, page.next_key) == ([], 1, None)
+    assert (list(page.items), page.revision, page.next_key) == ([], FIRST_REVISION, None)
 
 
 @story
@@ -140,7 +140,7 @@ async def test_reads_at_least_as_new_as_a_revision(opened: Opened) -> None:
     created = await opened.storage.create(key("ns/a"), b"1")
     found = await opened.storage.get(key("ns/a"), Read.AT_LEAST, created.revision)
     assert found.revision == created.revision
-    page = await opened.storage.list(asks(read=Read.AT_LEAST, revision=1))
+    page = await opened.storage.list(asks(read=Read.AT_LEAST, revision=FIRST_REVISION))
     assert page.revision == created.revision
 
 
@@ -148,17 +148,17 @@ async def test_reads_at_least_as_new_as_a_revision(opened: Opened) -> None:
 async def test_a_read_waits_for_a_revision_that_comes(opened: Opened) -> None:
     await opened.storage.create(key("ns/a"), b"1")
     reads = [
-        asyncio.ensure_future(opened.storage.get(key("ns/a"), Read.AT_LEAST, 3)),
-        asyncio.ensure_future(opened.storage.get(key("ns/a"), Read.EXACT, 3)),
+        asyncio.ensure_future(opened.storage.get(key("ns/a"), Read.AT_LEAST, 4)),
+        asyncio.ensure_future(opened.storage.get(key("ns/a"), Read.EXACT, 4)),
     ]
     pages = [
-        asyncio.ensure_future(opened.storage.list(asks(read=Read.AT_LEAST, revision=3))),
-        asyncio.ensure_future(opened.storage.list(asks(read=Read.EXACT, revision=3))),
+        asyncio.ensure_future(opened.storage.list(asks(read=Read.AT_LEAST, revision=4))),
+        asyncio.ensure_future(opened.storage.list(asks(read=Read.EXACT, revision=4))),
     ]
     await asyncio.sleep(0)
     await opened.storage.update(key("ns/a"), to(b"2"))
     assert [item.value for item in await asyncio.gather(*reads)] == [b"2", b"2"]
-    assert [page.revision for page in await asyncio.gather(*pages)] == [3, 3]
+    assert [page.revision for page in await asyncio.gather(*pages)] == [4, 4]
 
 
 @story
@@ -172,13 +172,13 @@ async def test_a_revision_that_does_not_come_is_too_large(opened: Opened) -> Non
         return_exceptions=True,
     )
     assert [(type(error), error.asked, error.current) for error in answers if isinstance(error, TooLarge)] == [
-        (TooLarge, 99, 2)
+        (TooLarge, 99, 3)
     ] * 4
 
 
 @story
 async def test_every_past_state_can_be_read(opened: Opened) -> None:
-    states: dict[int, dict[str, bytes]] = {1: {}}
+    states: dict[int, dict[str, bytes]] = {FIRST_REVISION: {}}
     present: dict[str, bytes] = {}
     for step in range(60):
         name = f"ns/{step * 7 % 10}"
@@ -216,8 +216,8 @@ async def test_compaction_forgets_the_past_but_not_the_present(opened: Opened) -
     assert (caught.value.asked, caught.value.oldest) == (kept - 1, kept)
     with pytest.raises(Compacted):
         await fresh.get(key("ns/001"), Read.EXACT, kept - 1)
-    assert [item.value for item in (await at(fresh, kept)).items] == [b"v0", b"x8", b"v3", b"v4"]
-    assert [item.value for item in (await fresh.list(asks())).items] == [b"v0", b"x8", b"later", b"v4"]
+    assert [item.value for item in (await at(fresh, kept)).items] == [b"v0", b"x9", b"v3", b"v4"]
+    assert [item.value for item in (await fresh.list(asks())).items] == [b"v0", b"x9", b"later", b"v4"]
 
 
 @story
@@ -226,9 +226,9 @@ async def test_history_can_be_forgotten_up_to_the_present_and_again(opened: Open
     await opened.storage.delete(key("ns/001"))
     for _ in range(2):
         await opened.engine.compact(await opened.engine.revision())
-    await opened.engine.compact(2)  # going back does nothing
-    assert (await opened.storage.create(key("ns/new"), b"1")).revision == 6
-    assert names(await at(opened.again(), 5)) == ["ns/000", "ns/002"]
+    await opened.engine.compact(3)  # going back does nothing
+    assert (await opened.storage.create(key("ns/new"), b"1")).revision == 7
+    assert names(await at(opened.again(), 6)) == ["ns/000", "ns/002"]
     with pytest.raises(TooLarge):
         await opened.engine.compact(99)
 
@@ -248,3 +248,13 @@ async def test_history_is_forgotten_by_age(opened: Opened) -> None:
     with pytest.raises(Compacted):
         await at(opened.again(), old - 1)
     assert names(await at(opened.again(), old)) == ["ns/001", "ns/002"]
+
+
+@story
+async def test_the_revision_before_the_first_is_long_ago(opened: Opened) -> None:
+    with pytest.raises(Compacted):
+        await at(opened.storage, FIRST_REVISION - 1)
+    await opened.storage.create(key("ns/a"), b"1")
+    with pytest.raises(Compacted):
+        await at(opened.storage, FIRST_REVISION - 1)
+    assert names(await at(opened.storage, FIRST_REVISION)) == []

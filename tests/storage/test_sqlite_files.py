@@ -40,15 +40,15 @@ def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
 
         engine, storage = await opened(tmp_path / "store.db")
         after = await storage.list(asks())
-        assert after.revision == before.revision == 13
+        assert after.revision == before.revision == 14
         assert [(i.key, i.value, i.revision) for i in after.items] == [
             (i.key, i.value, i.revision) for i in before.items
         ]
-        assert len((await at(storage, 11)).items) == 10
+        assert len((await at(storage, 12)).items) == 10
         seen = Seen()
-        await storage.watch(PREFIX, 11, seen.deliver, seen.ended)
-        assert seen.short == [("changed", "ns/003", 12), ("deleted", "ns/004", 13)]
-        assert (await storage.create(key("ns/new"), b"1")).revision == 14
+        await storage.watch(PREFIX, 12, seen.deliver, seen.ended)
+        assert seen.short == [("changed", "ns/003", 13), ("deleted", "ns/004", 14)]
+        assert (await storage.create(key("ns/new"), b"1")).revision == 15
         await engine.close()
 
     run(tell())
@@ -66,10 +66,10 @@ def test_compaction_is_remembered_and_finished_after_a_restart(tmp_path: Path) -
         await engine.close()
         engine, storage = await opened(tmp_path / "store.db")
         with pytest.raises(Compacted):
-            await at(storage, 26)
+            await at(storage, 27)
         with pytest.raises(Compacted):
-            await storage.watch(PREFIX, 26, Seen().deliver, Seen().ended)
-        assert names(await at(storage, 27)) == ["ns/000", "ns/001"]
+            await storage.watch(PREFIX, 27, Seen().deliver, Seen().ended)
+        assert names(await at(storage, 28)) == ["ns/000", "ns/001"]
         await engine.close()
 
     run(tell())
@@ -167,7 +167,7 @@ def test_a_first_start_that_was_killed_half_way_can_be_repeated(tmp_path: Path) 
         half.execute("PRAGMA journal_mode = WAL")
         half.close()
         engine, storage = await opened(tmp_path / "store.db")
-        assert (await storage.create(key("ns/a"), b"1")).revision == 2
+        assert (await storage.create(key("ns/a"), b"1")).revision == 3
         await engine.close()
 
     run(tell())
@@ -224,7 +224,7 @@ def test_a_failing_disk_refuses_writes_and_leaves_nothing_behind(tmp_path: Path,
         engine, storage = await opened(tmp_path / "store.db", replace(SETTINGS, connect=plan.connect))
         await fill(storage, 3)
         seen = Seen()
-        await storage.watch(PREFIX, 4, seen.deliver, seen.ended)
+        await storage.watch(PREFIX, 5, seen.deliver, seen.ended)
         plan.failing = (statement, code)
         answers = await asyncio.gather(
             *(storage.create(key(f"ns/lost-{number}"), b"1") for number in range(5)),
@@ -235,10 +235,10 @@ def test_a_failing_disk_refuses_writes_and_leaves_nothing_behind(tmp_path: Path,
         assert [type(answer) for answer in answers] == [Unavailable] * 11
         plan.failing = None
         assert names(await storage.list(asks())) == ["ns/000", "ns/001", "ns/002"]
-        assert (seen.changes, await storage.revision()) == ([], 4)
-        assert (await storage.create(key("ns/new"), b"1")).revision == 5
-        assert (await storage.update(key("ns/001"), to(b"kept"))).revision == 6
-        assert seen.short == [("created", "ns/new", 5), ("changed", "ns/001", 6)]
+        assert (seen.changes, await storage.revision()) == ([], 5)
+        assert (await storage.create(key("ns/new"), b"1")).revision == 6
+        assert (await storage.update(key("ns/001"), to(b"kept"))).revision == 7
+        assert seen.short == [("created", "ns/new", 6), ("changed", "ns/001", 7)]
         await engine.close()
         engine, storage = await opened(tmp_path / "store.db")
         assert [i.value for i in (await storage.list(asks())).items] == [b"v0", b"kept", b"v2", b"1"]
@@ -265,7 +265,7 @@ def test_a_full_disk_refuses_writes_until_there_is_space(tmp_path: Path) -> None
             await storage.create(key("ns/more"), bytes(50_000))
         plan.each("PRAGMA max_page_count = 6000")
         more = await storage.create(key("ns/more"), bytes(50_000))
-        assert more.revision == len(written) + 2
+        assert more.revision == len(written) + 3
         await engine.close()
         engine, storage = await opened(tmp_path / "store.db")
         assert names(await storage.list(asks())) == [*written, "ns/more"]
@@ -374,9 +374,9 @@ def test_a_torn_log_loses_at_most_its_end(tmp_path: Path, damage: str) -> None:
         found = await storage.list(ListRequest(PREFIX))
         kept = 20 if damage == "garbage behind" else 19
         assert names(found) == [f"ns/{number:03}" for number in range(kept)]
-        assert found.revision == kept + 1
+        assert found.revision == kept + 2
         assert all(item.value == b"%d" % number * 500 for number, item in enumerate(found.items))
-        assert (await storage.create(key("ns/new"), b"1")).revision == kept + 2
+        assert (await storage.create(key("ns/new"), b"1")).revision == kept + 3
         await engine.close()
 
     run(tell())

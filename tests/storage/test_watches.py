@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pilothouse.storage.api import Change
+from pilothouse.storage.api import FIRST_REVISION, Change
 from pilothouse.storage.errors import Compacted, StorageError
 
 from .backends import PREFIX, Backend, Opened, Seen, asks, fill, key, run, story, to
@@ -16,28 +16,28 @@ from .backends import PREFIX, Backend, Opened, Seen, asks, fill, key, run, story
 @story
 async def test_a_watch_sees_every_change_in_order(opened: Opened) -> None:
     seen = Seen()
-    await opened.storage.watch(PREFIX, 1, seen.deliver, seen.ended)
+    await opened.storage.watch(PREFIX, 2, seen.deliver, seen.ended)
     await opened.storage.create(key("ns/a"), b"1")
     await opened.storage.update(key("ns/a"), to(b"2"))
     await opened.storage.delete(key("ns/a"))
     await opened.storage.create(key("ns/a"), b"3")
     assert seen.short == [
-        ("created", "ns/a", 2),
-        ("changed", "ns/a", 3),
-        ("deleted", "ns/a", 4),
-        ("created", "ns/a", 5),
+        ("created", "ns/a", 3),
+        ("changed", "ns/a", 4),
+        ("deleted", "ns/a", 5),
+        ("created", "ns/a", 6),
     ]
     values = [(c.previous and c.previous.value, c.object and c.object.value) for c in seen.changes]
     assert values == [(None, b"1"), (b"1", b"2"), (b"2", None), (None, b"3")]
     assert seen.changes[2].previous is not None
-    assert seen.changes[2].previous.revision == 3
+    assert seen.changes[2].previous.revision == 4
     assert seen.ends == []
 
 
 @story
 async def test_whoever_was_told_of_a_write_finds_that_the_watchers_know(opened: Opened) -> None:
     seen = Seen()
-    await opened.storage.watch(PREFIX, 1, seen.deliver, seen.ended)
+    await opened.storage.watch(PREFIX, 2, seen.deliver, seen.ended)
     for number in range(20):
         created = await opened.storage.create(key(f"ns/{number}"), b"1")
         assert seen.changes[-1].revision == created.revision
@@ -49,11 +49,11 @@ async def test_a_watch_begins_in_the_past(opened: Opened) -> None:
     await opened.storage.update(key("ns/001"), to(b"x"))
     await opened.storage.delete(key("ns/000"))
     seen = Seen()
-    await opened.storage.watch(PREFIX, 3, seen.deliver, seen.ended)
-    assert seen.short == [("created", "ns/002", 4), ("changed", "ns/001", 5), ("deleted", "ns/000", 6)]
+    await opened.storage.watch(PREFIX, 4, seen.deliver, seen.ended)
+    assert seen.short == [("created", "ns/002", 5), ("changed", "ns/001", 6), ("deleted", "ns/000", 7)]
     assert [c.previous and c.previous.value for c in seen.changes] == [None, b"v1", b"v0"]
     await opened.storage.create(key("ns/new"), b"1")
-    assert seen.short[3:] == [("created", "ns/new", 7)]
+    assert seen.short[3:] == [("created", "ns/new", 8)]
 
 
 @story
@@ -70,16 +70,16 @@ async def test_a_watch_goes_on_where_a_list_ended(opened: Opened) -> None:
 @story
 async def test_a_watch_of_the_future_delivers_from_there_on(opened: Opened) -> None:
     seen = Seen()
-    await opened.storage.watch(PREFIX, 4, seen.deliver, seen.ended)
+    await opened.storage.watch(PREFIX, 5, seen.deliver, seen.ended)
     await fill(opened.storage, 5)
-    assert [revision for _, _, revision in seen.short] == [5, 6]
+    assert [revision for _, _, revision in seen.short] == [6, 7]
 
 
 @story
 async def test_watches_see_only_what_is_theirs(opened: Opened) -> None:
     everything, folder, one, other = Seen(), Seen(), Seen(), Seen()
     for prefix, seen in ((PREFIX, everything), (PREFIX + "a/", folder), (key("a/1"), one), (PREFIX + "b/", other)):
-        await opened.storage.watch(prefix, 1, seen.deliver, seen.ended)
+        await opened.storage.watch(prefix, 2, seen.deliver, seen.ended)
     for name in ("a/1", "a/11", "ab/1", "c"):
         await opened.storage.create(key(name), b"1")
     await opened.engine.put_if("/registry/podsx/a", b"1", 0)
@@ -88,14 +88,14 @@ async def test_watches_see_only_what_is_theirs(opened: Opened) -> None:
     assert [name for _, name, _ in one.short] == ["a/1"]
     assert other.short == []
     late = Seen()
-    await opened.storage.watch(key("a/1"), 1, late.deliver, late.ended)
+    await opened.storage.watch(key("a/1"), 2, late.deliver, late.ended)
     assert [name for _, name, _ in late.short] == ["a/1"]
 
 
 @story
 async def test_nothing_is_delivered_after_close(opened: Opened) -> None:
     seen = Seen()
-    subscription = await opened.storage.watch(PREFIX, 1, seen.deliver, seen.ended)
+    subscription = await opened.storage.watch(PREFIX, 2, seen.deliver, seen.ended)
     await opened.storage.create(key("ns/a"), b"1")
     subscription.close()
     subscription.close()
@@ -114,8 +114,8 @@ async def test_a_watch_may_close_itself_or_another_while_it_delivers(opened: Ope
             subscription.close()
 
     subscriptions = [
-        await opened.storage.watch(PREFIX, 1, closing, first.ended),
-        await opened.storage.watch(PREFIX, 1, second.deliver, second.ended),
+        await opened.storage.watch(PREFIX, 2, closing, first.ended),
+        await opened.storage.watch(PREFIX, 2, second.deliver, second.ended),
     ]
     await opened.storage.create(key("ns/a"), b"1")
     await opened.storage.create(key("ns/b"), b"1")
@@ -129,8 +129,8 @@ async def test_a_watcher_that_fails_is_ended_and_the_others_go_on(opened: Opened
     def fail(changes: Sequence[Change]) -> None:
         raise ZeroDivisionError
 
-    await opened.storage.watch(PREFIX, 1, fail, bad.ended)
-    await opened.storage.watch(PREFIX, 1, good.deliver, good.ended)
+    await opened.storage.watch(PREFIX, 2, fail, bad.ended)
+    await opened.storage.watch(PREFIX, 2, good.deliver, good.ended)
     await opened.storage.create(key("ns/a"), b"1")
     await opened.storage.create(key("ns/b"), b"1")
     assert [type(error) for error in bad.ends] == [StorageError]
@@ -140,23 +140,23 @@ async def test_a_watcher_that_fails_is_ended_and_the_others_go_on(opened: Opened
 @story
 async def test_a_watch_says_how_far_it_is(opened: Opened) -> None:
     seen = Seen()
-    subscription = await opened.storage.watch(PREFIX, 1, seen.deliver, seen.ended)
-    assert subscription.revision == 1
+    subscription = await opened.storage.watch(PREFIX, 2, seen.deliver, seen.ended)
+    assert subscription.revision == 2
     await opened.storage.create(key("ns/a"), b"1")
     await opened.engine.put_if("/registry/other/a", b"1", 0)
-    assert subscription.revision == 3
+    assert subscription.revision == 4
 
 
 @story
 async def test_a_watch_from_before_history_is_refused(opened: Opened) -> None:
     await fill(opened.storage, 4)
-    await opened.engine.compact(4)
+    await opened.engine.compact(5)
     seen = Seen()
     fresh = opened.again()
     with pytest.raises(Compacted):
-        await fresh.watch(PREFIX, 3, seen.deliver, seen.ended)
-    await fresh.watch(PREFIX, 4, seen.deliver, seen.ended)
-    assert [revision for _, _, revision in seen.short] == [5]
+        await fresh.watch(PREFIX, 4, seen.deliver, seen.ended)
+    await fresh.watch(PREFIX, 5, seen.deliver, seen.ended)
+    assert [revision for _, _, revision in seen.short] == [6]
     assert seen.ends == []
 
 
@@ -174,10 +174,10 @@ async def test_watches_that_begin_amid_writes_miss_nothing_and_repeat_nothing(op
         return seen
 
     *_, watches = await asyncio.gather(
-        *(write(writer) for writer in range(4)), asyncio.gather(*(watch(since) for since in range(1, 60, 3)))
+        *(write(writer) for writer in range(4)), asyncio.gather(*(watch(since) for since in range(2, 61, 3)))
     )
     for number, seen in enumerate(watches):
-        assert [revision for _, _, revision in seen.short] == list(range(1 + 3 * number + 1, 162))
+        assert [revision for _, _, revision in seen.short] == list(range(2 + 3 * number + 1, 163))
         versions: dict[str, int] = {}
         for change in seen.changes:
             before = versions.get(change.key)
@@ -193,8 +193,8 @@ async def test_a_watch_from_far_back_reads_history_in_pieces(opened: Opened) -> 
 
     await asyncio.gather(*(write(writer) for writer in range(50)))
     seen = Seen()
-    await opened.again().watch(PREFIX + "ns/", 1, seen.deliver, seen.ended)
-    assert [change.revision for change in seen.changes] == list(range(2, 1502))
+    await opened.again().watch(PREFIX + "ns/", 2, seen.deliver, seen.ended)
+    assert [change.revision for change in seen.changes] == list(range(3, 1503))
     assert sum(change.previous is None for change in seen.changes) == 50
 
 
@@ -203,8 +203,19 @@ def test_closing_the_store_ends_its_watches(backend: Backend) -> None:
 
     async def tell() -> None:
         async with backend.open() as opened:
-            await opened.storage.watch(PREFIX, 1, seen.deliver, seen.ended)
+            await opened.storage.watch(PREFIX, 2, seen.deliver, seen.ended)
             await opened.storage.create(key("ns/a"), b"1")
 
     run(tell())
     assert (len(seen.changes), seen.ends) == (1, [None])
+
+
+@story
+async def test_a_watch_from_before_the_first_revision_is_refused(opened: Opened) -> None:
+    for since in (0, FIRST_REVISION - 1):
+        with pytest.raises(Compacted):
+            await opened.storage.watch(PREFIX, since, Seen().deliver, Seen().ended)
+    seen = Seen()
+    await opened.storage.watch(PREFIX, FIRST_REVISION, seen.deliver, seen.ended)
+    await opened.storage.create(key("ns/a"), b"1")
+    assert len(seen.changes) == 1

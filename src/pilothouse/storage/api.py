@@ -13,6 +13,10 @@ from typing import Any, Protocol
 
 from pilothouse.storage.errors import StorageError
 
+# That of an empty store, and the oldest that can be read. The first write gets the next one. It is not 1, because
+# clients use 1 for "long ago" and expect to hear that this is forgotten.
+FIRST_REVISION = 2
+
 
 class StoredObject:
     """One version of one object: its key, its bytes and the revision at which they were written.

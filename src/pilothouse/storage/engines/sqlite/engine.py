@@ -7,12 +7,12 @@ import sqlite3
 import time
 from typing import TypeVar
 
-from pilothouse.storage.api import DeliverEvents, Ended, KeyValue, Outcome, Range
+from pilothouse.storage.api import FIRST_REVISION, DeliverEvents, Ended, KeyValue, Outcome, Range
 from pilothouse.storage.engines.housekeeping import Ages, Housekeeper, Now, Sleep
 from pilothouse.storage.engines.hub import Hub, HubSubscription
 from pilothouse.storage.engines.sqlite import compaction, expiry
 from pilothouse.storage.engines.sqlite.checkpoints import Checkpointer
-from pilothouse.storage.engines.sqlite.files import FIRST_REVISION, FileLock, open_reader, prepare, translated
+from pilothouse.storage.engines.sqlite.files import FileLock, open_reader, prepare, translated
 from pilothouse.storage.engines.sqlite.index import Undone, load_index
 from pilothouse.storage.engines.sqlite.readers import Readers
 from pilothouse.storage.engines.sqlite.rows import newest_revision, progress, read_events, read_undone, read_values
