@@ -14,9 +14,19 @@ from pilothouse.registry.behaviour import Behaviour
 # group -> resource -> module under pilothouse.builtin; each has `behaviour`, a Behaviour.
 _MODULES: Final[dict[str, dict[str, str]]] = {
     "": {
+        "configmaps": "core.configmaps",
+        "endpoints": "core.endpoints",
+        "events": "core.events",
+        "limitranges": "core.limitranges",
+        "namespaces": "core.namespaces",
+        "persistentvolumeclaims": "core.persistentvolumeclaims",
+        "persistentvolumes": "core.persistentvolumes",
         "pods": "core.pods",
         "podtemplates": "core.podtemplates",
         "replicationcontrollers": "core.replicationcontrollers",
+        "resourcequotas": "core.resourcequotas",
+        "secrets": "core.secrets",
+        "serviceaccounts": "core.serviceaccounts",
     },
     "apps": {
         "daemonsets": "apps.daemonsets",
@@ -33,6 +43,9 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
     },
     "coordination.k8s.io": {
         "leases": "coordination.leases",
+    },
+    "events.k8s.io": {
+        "events": "events.events",
     },
     "policy": {
         "poddisruptionbudgets": "policy.poddisruptionbudgets",
@@ -66,6 +79,14 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
     },
     "node.k8s.io": {
         "runtimeclasses": "node.runtimeclasses",
+    },
+    "admissionregistration.k8s.io": {
+        "mutatingadmissionpolicies": "admissionregistration.mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings": "admissionregistration.mutatingadmissionpolicybindings",
+        "mutatingwebhookconfigurations": "admissionregistration.mutatingwebhookconfigurations",
+        "validatingadmissionpolicies": "admissionregistration.validatingadmissionpolicies",
+        "validatingadmissionpolicybindings": "admissionregistration.validatingadmissionpolicybindings",
+        "validatingwebhookconfigurations": "admissionregistration.validatingwebhookconfigurations",
     },
     "certificates.k8s.io": {
         "certificatesigningrequests": "certificates.certificatesigningrequests",

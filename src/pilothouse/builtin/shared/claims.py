@@ -49,19 +49,19 @@ def _sources(value: Object, field: Field) -> None:
     if source is not None and reference is not None and not reference.get("namespace"):
         same = all(source.get(name) == reference.get(name) for name in ("apiGroup", "kind", "name"))
         if not same:
-            field.invalid("", "", "must match dataSourceRef")
+            field.invalid("", {}, "must match dataSourceRef")
 
 
 def claim_spec(value: Object, field: Field) -> None:
     """The spec of a claim."""
+    selector = value.get("selector")
+    if selector is not None:
+        field.within("selector", label_selector, selector)
     modes = value.get("accessModes")
     if not modes:
         field.required("accessModes", "at least 1 access mode is required")
     else:
         field.within("accessModes", access_modes, modes)
-    selector = value.get("selector")
-    if selector is not None:
-        field.within("selector", label_selector, selector)
     storage = ((value.get("resources") or {}).get("requests") or {}).get("storage")
     if storage is None:
         field.required("resources[storage]")

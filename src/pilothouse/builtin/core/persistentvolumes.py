@@ -1,0 +1,227 @@
+"""PersistentVolumes: one source, a size, and little that changes afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.shared.amounts import nanos, round_amounts, units
+from pilothouse.builtin.shared.claims import VOLUME_MODES, access_modes
+from pilothouse.builtin.shared.internals import diff, internal
+from pilothouse.builtin.shared.paths import no_backsteps
+from pilothouse.builtin.shared.poddefaults import volume_source_defaults
+from pilothouse.builtin.shared.podwarnings import fractional, node_term_warnings
+from pilothouse.builtin.shared.same import same
+from pilothouse.builtin.shared.selectors import node_selector
+from pilothouse.builtin.shared.volumes import csi_driver
+from pilothouse.builtin.shared.volumesources import COMMON, needs
+from pilothouse.builtin.shared.volumewarnings import OLD_SOURCES
+from pilothouse.machinery import names
+from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, on_update, rules, sorted_map
+from pilothouse.machinery.times import format_time
+from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
+
+_RECLAIM: Final = ("Delete", "Recycle", "Retain")
+_NO_AFFINITY_CHANGE: Final = "field is immutable, except for updating from beta label to GA"
+_SECRETS: Final = (
+    "controllerPublishSecretRef", "nodeStageSecretRef", "nodePublishSecretRef", "controllerExpandSecretRef",
+    "nodeExpandSecretRef",
+)  # fmt: skip
+_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
+
+
+def _source_defaults(spec: Object) -> None:
+    for name, fill in volume_source_defaults.items():
+        if spec.get(name) is not None:
+            fill(spec[name])
+
+
+_fill: Final = defaults(
+    {
+        "spec.persistentVolumeReclaimPolicy": "Retain",
+        "spec.volumeMode": "Filesystem",
+        "spec.capacity": round_amounts,
+        "spec": _source_defaults,
+        "status.phase": "Pending",
+    }
+)
+
+
+def _local(value: Mapping[str, Any], field: Field) -> None:
+    path = value.get("path", "")
+    if not path:
+        field.required("path")
+    else:
+        no_backsteps(path, field, "path")
+
+
+def _csi(value: Mapping[str, Any], field: Field) -> None:
+    driver = value.get("driver", "")
+    if not driver:
+        field.required("driver")
+    else:
+        csi_driver(driver, field)
+    if not value.get("volumeHandle"):
+        field.required("volumeHandle")
+    for name in _SECRETS:
+        secret = value.get(name)
+        if secret is not None:
+            if not secret.get("name"):
+                field.required(f"{name}.name")
+            if not secret.get("namespace"):
+                field.required(f"{name}.namespace")
+
+
+def _azure_file(value: Mapping[str, Any], field: Field) -> None:
+    needs("secretName", "shareName")(value, field)
+    space = value.get("secretNamespace")
+    if space is not None and not space:
+        field.required("secretNamespace")
+
+
+_SOURCES: Final[dict[str, Rule]] = {**COMMON, "local": _local, "csi": _csi, "azureFile": _azure_file}
+
+
+def _sources(spec: Mapping[str, Any], field: Field) -> None:
+    count = 0
+    for name, rule in _SOURCES.items():
+        inner = spec.get(name)
+        if inner is None:
+            continue
+        count += 1
+        if count > 1:
+            field.forbidden(name, "may not specify more than 1 volume type")
+        else:
+            field.within(name, rule, inner)
+    if spec.get("local") is not None and spec.get("nodeAffinity") is None:
+        field.required("nodeAffinity", "Local volume requires node affinity")
+    if not count:
+        field.required("", "must specify a volume type")
+
+
+def _capacity(spec: Mapping[str, Any], field: Field) -> None:
+    capacity = spec.get("capacity")
+    if not capacity:
+        field.required("capacity")
+    if "storage" not in (capacity or {}) or len(capacity or {}) > 1:
+        field.not_supported("capacity", sorted_map(capacity), ("storage",))
+    for name in sorted(capacity or ()):
+        if nanos(capacity[name]) < 0:
+            field.invalid(f"capacity[{name}]", units(capacity[name]), "must be a valid resource quantity")
+        if nanos(capacity[name]) <= 0:
+            field.invalid(f"capacity[{name}]", capacity[name], "must be greater than zero")
+
+
+def _affinity(spec: Mapping[str, Any], field: Field) -> None:
+    affinity = spec.get("nodeAffinity")
+    if affinity is None:
+        return
+    if affinity.get("required") is None:
+        field.required("nodeAffinity.required", "must specify required node constraints")
+    else:
+        field.within("nodeAffinity.required", node_selector, affinity["required"])
+
+
+def _spec(spec: Mapping[str, Any], field: Field) -> None:
+    if not spec.get("accessModes"):
+        field.required("accessModes")
+    else:
+        field.within("accessModes", access_modes, spec["accessModes"])
+    _capacity(spec, field)
+    policy = spec.get("persistentVolumeReclaimPolicy", "")
+    if policy and policy not in _RECLAIM:
+        field.not_supported("persistentVolumeReclaimPolicy", policy, _RECLAIM)
+    _affinity(spec, field)
+    _sources(spec, field)
+    if (spec.get("hostPath") or {}).get("path") == "/" and policy == "Recycle":
+        why = "may not be 'recycle' for a hostPath mount of '/'"
+        field.forbidden("persistentVolumeReclaimPolicy", why)
+    name = spec.get("storageClassName", "")
+    if name:
+        field.all_invalid("storageClassName", name, names.subdomain(name))
+    mode = spec.get("volumeMode")
+    if mode is not None and mode not in VOLUME_MODES:
+        field.not_supported("volumeMode", mode, VOLUME_MODES)
+    name = spec.get("volumeAttributesClassName")
+    if name is not None:
+        field.all_invalid("volumeAttributesClassName", name, names.subdomain(name))
+        if spec.get("csi") is None:
+            field.required("csi", "has to be specified when using volumeAttributesClassName")
+
+
+def _fixed(spec: Mapping[str, Any], field: Field) -> None:
+    """For the spec of an update."""
+    old = field.old
+    before = {name: old[name] for name in _SOURCES if old.get(name) is not None}
+    after = {name: spec[name] for name in _SOURCES if spec.get(name) is not None}
+    if not _secrets_apart(after, before):
+        why = "spec.persistentvolumesource is immutable after creation\n"
+        field.forbidden("persistentvolumesource", why + diff("PersistentVolumeSource", before, after))
+    if spec.get("volumeMode") != old.get("volumeMode"):
+        field.invalid("/volumeMode", spec.get("volumeMode"), IMMUTABLE)
+    if old.get("nodeAffinity") is not None and not same(spec.get("nodeAffinity"), old["nodeAffinity"]):
+        affinity = spec.get("nodeAffinity")
+        shown = None if affinity is None else internal("VolumeNodeAffinity", affinity)
+        field.invalid("/nodeAffinity", shown, _NO_AFFINITY_CHANGE)
+    if old.get("volumeAttributesClassName") is not None and spec.get("volumeAttributesClassName") is None:
+        field.forbidden("volumeAttributesClassName", "update from non-nil value to nil is forbidden")
+
+
+def _secrets_apart(after: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether the sources are the same but for a CSI driver's expansion secrets that were not set before."""
+    if same(after, before):
+        return True
+    new, old = after.get("csi"), before.get("csi")
+    if new is None or old is None:
+        return False
+    added = {name for name in ("controllerExpandSecretRef", "nodeExpandSecretRef") if old.get(name) is None}
+    return same({name: one for name, one in new.items() if name not in added}, old)
+
+
+def _prepare(new: Object, old: Object | None, context: Context) -> None:
+    if old is None:
+        new["status"] = {"phase": "Pending", "lastPhaseTransitionTime": format_time(context.now)}
+
+
+def _prepare_status(new: Object, old: Object | None, context: Context) -> None:
+    """The time of the last change of phase is kept by the server, unless a controller says it."""
+    if old is None:
+        return
+    status, before = new.setdefault("status", {}), old.get("status") or {}
+    if status.get("phase") != before.get("phase"):
+        if status.get("lastPhaseTransitionTime") in (None, before.get("lastPhaseTransitionTime")):
+            status["lastPhaseTransitionTime"] = format_time(context.now)
+
+
+def _warn(new: Object, old: Object | None) -> Sequence[str]:
+    spec, found = new.get("spec") or {}, []
+    annotations = new["metadata"].get("annotations") or {}
+    if _CLASS in annotations:
+        found.append(f'metadata.annotations[{_CLASS}]: deprecated since v1.8; use "storageClassName" attribute instead')
+    if _OPTIONS in annotations:
+        found.append(f'metadata.annotations[{_OPTIONS}]: deprecated since v1.31; use "mountOptions" attribute instead')
+    if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+        text = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
+        found.append(f"spec.persistentVolumeReclaimPolicy: {text}")
+    for index, term in enumerate(
+        ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ()
+    ):
+        found += node_term_warnings(f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]", term)
+    for name in spec:
+        if name in OLD_SOURCES:
+            shown, what = OLD_SOURCES[name]
+            found.append(f"spec.{shown}: {what}")
+    found += fractional("spec", "capacity", "storage", spec.get("capacity") or {})
+    return found
+
+
+_validate: Final = rules(at("spec", _spec, on_update(_fixed)))
+
+behaviour = Behaviour(
+    defaults=_fill,
+    prepare=_prepare,
+    validate=_validate,
+    warn=_warn,
+    parts={"status": Part(_prepare_status)},
+)
