@@ -77,6 +77,8 @@ def _pruned_item(
     schema: Schema | None, value: Any, element: str, before: Node, kept: Node, state: tuple[bool, bool, bool]
 ) -> Any:
     declared, owned_before, given_up = state
+    if declared and value == [] and schema is not None and shape_of(schema).kind in (SET, KEYED):
+        return value  # in nobody's set, so nobody can take it out
     in_last = declared or is_member(before)
     now = kept.get(element)
     in_kept = now is not None and (declared or is_member(now))
