@@ -191,7 +191,7 @@ def test_random_histories(name: str) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=25 if "sqlite" in name else 60,
+            max_examples=12 if "sqlite" in name else 30,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),

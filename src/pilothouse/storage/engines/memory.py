@@ -10,12 +10,10 @@ from collections.abc import Iterator
 
 from sortedcontainers import SortedDict
 
-from pilothouse.storage.api import DeliverEvents, Ended, EngineEvent, KeyValue, Outcome, Range
+from pilothouse.storage.api import FIRST_REVISION, DeliverEvents, Ended, EngineEvent, KeyValue, Outcome, Range
 from pilothouse.storage.engines.housekeeping import Ages, Housekeeper, Now, Sleep
 from pilothouse.storage.engines.hub import Hub, HubSubscription
 from pilothouse.storage.errors import Compacted, TooLarge, Unavailable, ValueTooLarge
-
-FIRST_REVISION = 2  # of an empty store, the oldest that can be read: 1 is "long ago" for every client
 
 
 class MemoryEngine:

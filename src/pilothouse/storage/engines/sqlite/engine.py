@@ -17,6 +17,7 @@ from pilothouse.storage.engines.sqlite.index import Undone, load_index
 from pilothouse.storage.engines.sqlite.readers import Readers
 from pilothouse.storage.engines.sqlite.rows import newest_revision, progress, read_events, read_undone, read_values
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
+from pilothouse.storage.engines.sqlite.turns import Turns
 from pilothouse.storage.engines.sqlite.writer import Writer
 from pilothouse.storage.errors import Compacted, StorageError, TooLarge, ValueTooLarge
 
@@ -43,9 +44,10 @@ class SqliteEngine:
             self._compacted = progress(connection, "compacted")
         finally:
             connection.close()
+        turns = Turns(asyncio.get_running_loop())
         self._checkpointer = Checkpointer(path, settings)
-        self._writer = Writer(path, settings, self._hub, self._index, self._checkpointer)
-        self._readers = Readers(path, settings)
+        self._writer = Writer(path, settings, self._hub, self._index, self._checkpointer, turns)
+        self._readers = Readers(path, settings, turns)
         self._ages = Ages(settings.keep_history)
         self._housekeeper = Housekeeper(self.housekeep, settings.housekeeping, sleep)
         self._seen_commits = (0, now())  # how many commits there were, and when that last changed

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 
+from pilothouse.storage.api import FIRST_REVISION
 from pilothouse.storage.engines.sqlite.commit import VIEW
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
 from pilothouse.storage.errors import Corrupt, StorageError, Unavailable
@@ -23,11 +24,11 @@ log = logging.getLogger("pilothouse.storage")
 
 APPLICATION_ID = 0x506C7468  # "Plth"
 SCHEMA_VERSION = 1
-FIRST_REVISION = 2  # of an empty store, the oldest that can be read: held by a row that stands for nothing, so that the first write gets the next
 
 # `log` has a short row for every version, in the order of writes; `size` NULL is a delete, `previous` the revision that
 # was replaced (0: none). `value` has the bytes. Both only grow at their ends, so a commit touches few pages; which
-# revision of a key is the newest is kept in memory (index.py) and read from `log` at start.
+# revision of a key is the newest is kept in memory (index.py) and read from `log` at start. The revision of an empty
+# store is held by a row that stands for nothing.
 SCHEMA = f"""
 CREATE TABLE log (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, previous INTEGER NOT NULL, size INTEGER);
 CREATE TABLE value (revision INTEGER PRIMARY KEY, bytes BLOB NOT NULL);

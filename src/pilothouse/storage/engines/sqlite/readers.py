@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from pilothouse.storage.engines.sqlite.files import open_reader, translated
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
+from pilothouse.storage.engines.sqlite.turns import Turns
 from pilothouse.storage.errors import Unavailable
 
 T = TypeVar("T")
@@ -24,9 +25,10 @@ class Readers:
     engine looks for that afterwards.
     """
 
-    def __init__(self, path: str, settings: SqliteSettings) -> None:
+    def __init__(self, path: str, settings: SqliteSettings, turns: Turns) -> None:
         self._path = path
         self._settings = settings
+        self._turns = turns
         self._pool = ThreadPoolExecutor(settings.readers, thread_name_prefix="storage-reader")
         self._mine = threading.local()
         self._connections: list[sqlite3.Connection] = []
@@ -34,9 +36,13 @@ class Readers:
 
     async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         self.check_open()
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, self._run, lambda connection: work(connection, *args, **kw)
-        )
+        self._turns.begin()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._pool, self._run, lambda connection: work(connection, *args, **kw)
+            )
+        finally:
+            self._turns.end()
 
     def check_open(self) -> None:
         """Raises Unavailable once closed."""
@@ -50,7 +56,10 @@ class Readers:
                 connection = open_reader(self._path, self._settings)
                 self._mine.connection = connection
                 self._connections.append(connection)
-            return work(connection)
+            self._turns.passed()
+            result = work(connection)
+            self._turns.passed()
+            return result
 
     async def close(self) -> None:
         self._closed = True

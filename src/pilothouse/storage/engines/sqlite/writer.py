@@ -21,6 +21,7 @@ from pilothouse.storage.engines.sqlite.commit import MOST_ROWS, Group, Write
 from pilothouse.storage.engines.sqlite.files import as_storage_error, open_writer
 from pilothouse.storage.engines.sqlite.index import Index
 from pilothouse.storage.engines.sqlite.settings import SqliteSettings
+from pilothouse.storage.engines.sqlite.turns import Turns
 from pilothouse.storage.errors import StorageError, Unavailable
 
 log = logging.getLogger("pilothouse.storage")
@@ -51,13 +52,16 @@ Item = Write | Job | Stop
 class Writer:
     """`submit` and `run` are called on the event loop; all else happens in the thread."""
 
-    def __init__(self, path: str, settings: SqliteSettings, hub: Hub, index: Index, checkpointer: Checkpointer) -> None:
+    def __init__(
+        self, path: str, settings: SqliteSettings, hub: Hub, index: Index, checkpointer: Checkpointer, turns: Turns
+    ) -> None:
         self._path = path
         self._settings = settings
         self._hub = hub
         self._index = index
         self._loop = asyncio.get_running_loop()
         self._checkpointer = checkpointer
+        self._turns = turns
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._pending = 0
         self._closed = False
@@ -90,6 +94,7 @@ class Writer:
             raise Unavailable(f"{self._pending} writes are waiting for the disk")
         self._pending += 1
         self._queue.put(item)
+        self._turns.begin()
 
     async def close(self) -> None:
         """Commit what was submitted, then end the thread."""
@@ -105,6 +110,7 @@ class Writer:
         while True:
             item = following if following is not None else self._queue.get()
             following = None
+            self._turns.passed()
             if isinstance(item, Write):
                 group, following = self._gather(item)
                 self._commit(group)
@@ -192,6 +198,7 @@ class Writer:
             log.error("the store could not recover yet: %s", again)
 
     def _call_loop(self, function: Callable[..., None], *arguments: object) -> None:
+        self._turns.passed()
         try:
             self._loop.call_soon_threadsafe(function, *arguments)
         except RuntimeError:  # the loop was closed without closing the store: nobody waits any more
@@ -199,8 +206,12 @@ class Writer:
 
     # On the loop again.
 
+    def _settle(self, count: int) -> None:
+        self._pending -= count
+        self._turns.end(count)
+
     def _acknowledge(self, writes: Sequence[Write], events: Sequence[EngineEvent], revision: int) -> None:
-        self._pending -= len(writes)
+        self._settle(len(writes))
         self._index.apply(events)
         self._hub.dispatch(events, revision)
         for write in writes:
@@ -208,17 +219,17 @@ class Writer:
                 write.future.set_result(write.outcome)
 
     def _refuse(self, writes: Sequence[Write], error: StorageError) -> None:
-        self._pending -= len(writes)
+        self._settle(len(writes))
         for write in writes:
             if not write.future.done():
                 write.future.set_exception(error)
 
     def _finish(self, job: Job, result: object) -> None:
-        self._pending -= 1
+        self._settle(1)
         if not job.future.done():
             job.future.set_result(result)
 
     def _fail(self, job: Job, error: StorageError) -> None:
-        self._pending -= 1
+        self._settle(1)
         if not job.future.done():
             job.future.set_exception(error)
