@@ -1,0 +1,10 @@
+"""Mutating webhook configurations: who is asked about requests, and may change them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pilothouse.builtin.admissionregistration.webhooks import configuration
+from pilothouse.registry.behaviour import Behaviour
+
+behaviour: Final[Behaviour] = configuration(mutating=True)

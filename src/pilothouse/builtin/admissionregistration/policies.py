@@ -1,0 +1,110 @@
+"""What validating and mutating admission policies and their bindings have in common.
+
+Expressions are only looked at as texts here; that they compile is the business of the expression language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.admissionregistration import matching
+from pilothouse.builtin.shared.fields import given, inside
+from pilothouse.builtin.shared.selectors import label_selector
+from pilothouse.machinery import names
+from pilothouse.machinery.rules import Defaults, Field, Rule, at, defaults, one_of, required, vocabulary
+from pilothouse.registry.behaviour import Object
+
+_NOT_FOUND_ACTIONS: Final = ("Deny", "Allow")
+_IDENTIFIER: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*", re.ASCII)
+_RESERVED: Final = frozenset(
+    {
+        "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
+        "namespace", "null", "package", "return", "true", "var", "void", "while",
+    }
+)  # fmt: skip
+_NO_EXPRESSION: Final = "expression is not specified"
+
+fill_policy: Final[Defaults] = defaults(
+    {"spec.failurePolicy": "Fail", "spec.matchConstraints": matching.fill_match_resources}
+)
+fill_binding: Final[Defaults] = defaults({"spec.matchResources": matching.fill_match_resources})
+
+
+def _param_version(value: str, field: Field) -> None:
+    group, _, version = value.rpartition("/")
+    if "/" in group:
+        field.invalid("", value, f"unexpected GroupVersion string: {value}")
+        return
+    if group:
+        field.all_invalid("", group, names.subdomain(group))
+    field.all_invalid("", version, names.label_1035(version))
+
+
+def _param_kind(value: str, field: Field) -> None:
+    for why in names.label_1035(value.lower()):
+        field.invalid("", value, f"may have mixed case, but should otherwise match: {why}")
+
+
+param_kind: Final[Rule] = inside(at("apiVersion", required, _param_version), at("kind", required, _param_kind))
+
+
+def _constraints(value: Object, field: Field) -> None:
+    if not value.get("resourceRules"):
+        field.required("resourceRules")
+    matching.match_resources(value, field)
+
+
+def _variables(value: Sequence[Object], field: Field) -> None:
+    def variable(one: Object, inner: Field) -> None:
+        name = one.get("name", "")
+        if not name:
+            inner.required("name", "name is not specified")
+        elif not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
+            inner.invalid("name", name, "must be a valid CEL identifier")
+        if not one.get("expression", "").strip():
+            inner.required("expression", _NO_EXPRESSION)
+
+    field.each("", variable, value)
+
+
+failure_policy: Final[Rule] = at("spec.failurePolicy", one_of(*matching.FAILURE_POLICIES))
+constraints: Final[Rule] = at("spec.matchConstraints", given, _constraints)
+conditions: Final[Rule] = at("spec.matchConditions", matching.match_conditions)
+variables: Final[Rule] = at("spec.variables", _variables)
+
+
+def expression(value: Object, field: Field) -> None:
+    if not value.get("expression", "").strip():
+        field.required("expression", _NO_EXPRESSION)
+
+
+# -- bindings
+
+
+def _param_ref(value: Object, field: Field) -> None:
+    name, selector = value.get("name", ""), value.get("selector")
+    if name:
+        field.all_invalid("name", name, names.path_segment(name))
+        if selector is not None:
+            field.forbidden("name", "name and selector are mutually exclusive")
+    if selector is not None:
+        if name:
+            field.forbidden("selector", "name and selector are mutually exclusive")
+        field.within("selector", label_selector, selector)
+    if not name and selector is None:
+        field.required("", "one of name or selector must be specified")
+    at("parameterNotFoundAction", given, one_of(*_NOT_FOUND_ACTIONS))(value, field)
+
+
+def _match(value: Any, field: Field) -> None:
+    matching.match_resources(value, field)
+
+
+binding_rules: Final[Sequence[Rule]] = (
+    matching.not_reserved,
+    at("spec.policyName", required, vocabulary(names.subdomain)),
+    at("spec.paramRef", _param_ref),
+    at("spec.matchResources", _match),
+)
