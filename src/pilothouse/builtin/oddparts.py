@@ -46,7 +46,6 @@ _SCALES: Final = {
 _MODULES: Final = {
     ("", "pods", "binding"): "core.binding",
     ("", "pods", "eviction"): "core.eviction",
-    ("", "serviceaccounts", "token"): "core.tokenrequest",
 }
 
 

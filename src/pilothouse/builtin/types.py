@@ -156,6 +156,8 @@ class TypeTable:
         stable = package.rpartition("/")[0] + "/v1"
         if (stable, name) in self._rows:
             return self._struct(stable, name, marks)
+        if (stable, name) in self._named:
+            return self._of(stable, name, marks)
         return Schema(s.STRUCT, package=package, name=name)
 
     def _home(self, package: str, go_type: str) -> tuple[str, str]:
