@@ -12,7 +12,10 @@ import ssl
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-RECORD = 16384  # a TLS record holds no more; the BIOs never have to grow beyond one
+from pilothouse.serving.flusher import Flusher
+
+RECORD = 16384  # bytes; a TLS record holds no more, and the BIOs never have to grow beyond one
+_HELD = 65536  # bytes that are held until the end of a turn; more is sent at once
 _LOOKS_LIKE_HTTP = (b"GET /", b"HEAD ", b"POST ", b"PUT /", b"OPTIO", b"PATCH", b"DELET")
 _NOT_HTTPS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 
@@ -40,11 +43,15 @@ class User(Protocol):
 class Channel(asyncio.Protocol):
     """The plain pipe."""
 
-    __slots__ = ("_transport", "_user", "paused")
+    __slots__ = ("_flusher", "_held", "_held_size", "_over", "_transport", "_user", "paused")
     scheme = "http"
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: User, flusher: Flusher) -> None:
         self._user = user
+        self._flusher = flusher
+        self._held: list[bytes] = []
+        self._held_size = 0
+        self._over = False  # our half is closed: nothing more is sent
         self._transport: asyncio.Transport = cast("asyncio.Transport", None)
         self.paused = False
 
@@ -74,12 +81,34 @@ class Channel(asyncio.Protocol):
     # What the user asks for.
 
     def write(self, data: bytes) -> None:
+        """Send `data`, at the latest at the end of this turn of the loop. Ignored once our half is closed."""
+        if self._over:
+            return
+        held = self._held
+        if not held:
+            self._flusher.add(self)
+        held.append(data)
+        self._held_size += len(data)
+        if self._held_size > _HELD:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is held, now."""
+        held = self._held
+        if held:
+            data = held[0] if len(held) == 1 else b"".join(held)
+            held.clear()
+            self._held_size = 0
+            if not self._transport.is_closing():
+                self._put(data)
+
+    def _put(self, data: bytes) -> None:
         self._transport.write(data)
 
     @property
     def buffered(self) -> int:
         """Bytes written and not yet taken by the socket."""
-        return self._transport.get_write_buffer_size()
+        return self._held_size + self._transport.get_write_buffer_size()
 
     @property
     def peer(self) -> tuple[str, int]:
@@ -105,16 +134,32 @@ class Channel(asyncio.Protocol):
 
     def end(self) -> None:
         """Close our half; what the far end sends still comes in."""
-        if not self._transport.is_closing() and self._transport.can_write_eof():
-            self._transport.write_eof()
+        if self._over:
+            return
+        self.flush()
+        self._over = True
+        if not self._transport.is_closing():
+            self._say_goodbye()
+            if self._transport.can_write_eof():
+                self._transport.write_eof()
 
     def close(self) -> None:
         """Close both halves once what was written is sent."""
-        self._transport.close()
+        self.flush()
+        if not self._transport.is_closing():
+            if not self._over:
+                self._say_goodbye()
+            self._transport.close()
+        self._over = True
 
     def abort(self) -> None:
         """Close at once."""
+        self._over = True
+        self._held.clear()
         self._transport.abort()
+
+    def _say_goodbye(self) -> None:
+        """What the protocol on top of the transport wants said before its end."""
 
 
 class TLSChannel(Channel):
@@ -123,8 +168,8 @@ class TLSChannel(Channel):
     __slots__ = ("_context", "_failed", "_incoming", "_outgoing", "_ready", "_session", "_told_end")
     scheme = "https"
 
-    def __init__(self, user: User, context: Callable[[], ssl.SSLContext]) -> None:
-        super().__init__(user)
+    def __init__(self, user: User, flusher: Flusher, context: Callable[[], ssl.SSLContext]) -> None:
+        super().__init__(user, flusher)
         self._context = context
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
@@ -162,13 +207,13 @@ class TLSChannel(Channel):
             self._fail()
             return
         if self._outgoing.pending:  # the answer to a key update
-            self._flush()
+            self._pass_on()
 
     def _handshake(self, data: bytes) -> bool:
         try:
             self._session.do_handshake()
         except ssl.SSLWantReadError:
-            self._flush()
+            self._pass_on()
             return False
         except ssl.SSLError:
             if data.startswith(_LOOKS_LIKE_HTTP):
@@ -176,7 +221,7 @@ class TLSChannel(Channel):
                 self._outgoing.read()
             self._fail()
             return False
-        self._flush()
+        self._pass_on()
         self._ready = True
         self._user.ready()
         return True
@@ -184,10 +229,10 @@ class TLSChannel(Channel):
     def _fail(self) -> None:
         """The far end does not speak TLS as it should: send the alert, and be done."""
         self._failed = True
-        self._flush()
+        self._pass_on()
         self._transport.close()
 
-    def _flush(self) -> None:
+    def _pass_on(self) -> None:
         if self._outgoing.pending:
             self._transport.write(self._outgoing.read())
 
@@ -202,9 +247,7 @@ class TLSChannel(Channel):
         self._end_of_input()
         return True
 
-    def write(self, data: bytes) -> None:
-        if self._transport.is_closing():
-            return
+    def _put(self, data: bytes) -> None:
         if len(data) <= RECORD:
             self._session.write(data)
             self._transport.write(self._outgoing.read())
@@ -221,14 +264,4 @@ class TLSChannel(Channel):
         if self._ready and not self._failed:
             with contextlib.suppress(ssl.SSLError):  # the far end has not said goodbye, and need not
                 self._session.unwrap()
-            self._flush()
-
-    def end(self) -> None:
-        if not self._transport.is_closing():
-            self._say_goodbye()
-            super().end()
-
-    def close(self) -> None:
-        if not self._transport.is_closing():
-            self._say_goodbye()
-            self._transport.close()
+            self._pass_on()

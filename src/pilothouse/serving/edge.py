@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pilothouse.serving.channel import Channel, TLSChannel
 from pilothouse.serving.connection import BUSY, UPGRADED, Connection, Shared
 from pilothouse.serving.eager import EagerRunner
+from pilothouse.serving.flusher import Flusher
 from pilothouse.serving.http import Handler
 from pilothouse.serving.limits import Limits
 from pilothouse.serving.reply import ReplyWriter
@@ -104,11 +105,11 @@ class Edge:
         shared = self._shared = Shared(
             self._handler, self._limits, loop, EagerRunner(loop), ReplyWriter(self._wall), on_change=None
         )
-        context = self._context
+        context, flusher = self._context, Flusher(loop)
 
         def accept() -> asyncio.Protocol:
             connection = Connection(shared)
-            return Channel(connection) if context is None else TLSChannel(connection, context)
+            return Channel(connection, flusher) if context is None else TLSChannel(connection, flusher, context)
 
         for listener in self._sockets:
             self._servers.append(await loop.create_server(accept, sock=listener, backlog=_BACKLOG))
