@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from crds import BLOB, GATEWAY, NUMBER, TEXT, items, kind, struct
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.schema import Schema
@@ -252,6 +254,16 @@ def test_a_type_that_became_atomic_is_owned_whole_by_those_who_owned_parts() -> 
         tracker(after).apply(live, thing(spec={"parts": {"b": "1"}}), "bob", at(2))
 
 
+def test_what_was_applied_may_not_decode() -> None:
+    error = Tracker(GATEWAY, "v1", "Secret").unconvertible(
+        {"metadata": {"name": "s"}}, "cannot convert float64 to int32"
+    )
+    assert error.message == (
+        "failed to convert new object (/s; /v1, Kind=Secret) to proper version: "
+        "unable to convert unstructured object to /v1, Kind=Secret: cannot convert float64 to int32"
+    )
+
+
 # ---------------------------------------------------------------------- versions
 
 SHELF = kind(struct({"size": NUMBER, "theme": TEXT, "color": TEXT}))
@@ -305,6 +317,56 @@ def test_conversions_that_must_be_waited_for() -> None:
     steps = shelves(VERSION).update_steps(renamed(live, VERSION), new, "bob", at(2))
     after = asyncio.run(drive(steps, convert))
     assert owners(after) == {"bob/Update": {"f:spec": {"f:size": {}}}}
+
+
+# ---------------------------------------------------------------------- histories
+
+_options = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"), min_size=1, max_size=3)
+_listeners = st.lists(
+    st.fixed_dictionaries({"port": st.integers(1, 3)}, optional={"name": st.sampled_from("xy")}),
+    min_size=1,  # empty lists and maps have their own rules, told above
+    max_size=3,
+    unique_by=lambda item: item["port"],
+)
+_specs = st.fixed_dictionaries(
+    {},
+    optional={
+        "class": st.sampled_from("xy"),
+        "options": _options,
+        "listeners": _listeners,
+        "hosts": st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True),
+        "plain": st.lists(st.sampled_from("ab"), max_size=2),
+    },
+)
+_writes = st.tuples(st.sampled_from(["apply", "force", "update"]), st.sampled_from(["ann", "bob"]), _specs)
+
+
+@given(st.lists(_writes, max_size=6))
+@settings(deadline=None, max_examples=100)
+def test_whatever_happened_entries_are_in_order_and_writing_again_changes_nothing(history: list[Any]) -> None:
+    t = tracker(GATEWAY)
+    live = t.create(thing(spec={"class": "z"}), "maker", at(0))
+    for second, (kind_of_write, manager, spec) in enumerate(history, start=1):
+
+        def write(
+            obj: dict[str, Any], now: str, verb: str = kind_of_write, who: str = manager, sent: Any = spec
+        ) -> Any:
+            if verb == "update":
+                return t.update(obj, thing(spec=sent), who, now)
+            return t.apply(obj, thing(spec=sent), who, now, force=verb == "force")
+
+        try:
+            live = write(live, at(second))
+        except ConflictError:
+            continue
+        if live.get("spec", {}) is None or None in live.get("spec", {}).values():
+            return  # emptied by its only owner: the type refuses that
+        entries = live["metadata"].get("managedFields", [])
+        assert all(entry["fieldsV1"] for entry in entries)
+        order = [(entry["operation"], entry.get("time", ""), entry["manager"]) for entry in entries]
+        assert order == sorted(order)
+        if entries:
+            assert settled(live, write(live, at(50))) == live
 
 
 # ---------------------------------------------------------------------- times and hostile input

@@ -168,6 +168,15 @@ class Tracker:
         new = _set_at(live, paths.get(self.api_version, ("spec", "replicas")), replicas) if owns or gone else live
         return _with_entries(new, written)
 
+    def unconvertible(self, applied: Object, why: str) -> APIError:
+        """500: what came of an apply does not decode, for the reason `why` (see `machinery.patch.restore`)."""
+        named = self._named(applied)
+        what = named.partition("; ")[2]
+        return bare_internal(
+            f"failed to convert new object ({named}) to proper version: unable to convert unstructured object to "
+            f"{what}: {why}"
+        )
+
     # ------------------------------------------------------------------ update
 
     def update_steps(self, live: Object, new: Object, manager: str, now: str, *, forget: bool = False) -> Steps:
