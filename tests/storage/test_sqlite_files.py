@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import stat
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -405,6 +406,31 @@ def test_too_many_waiting_writes_are_refused(tmp_path: Path) -> None:
         )
         assert sum(isinstance(answer, Unavailable) for answer in answers) == 40
         assert len((await storage.list(asks())).items) == 10
+        await engine.close()
+
+    run(tell())
+
+
+def test_writes_and_reads_get_their_turn_while_the_loop_is_busy(tmp_path: Path) -> None:
+    async def tell() -> None:
+        engine, storage = await opened(tmp_path / "store.db")
+        loop = asyncio.get_running_loop()
+        busy = True
+
+        def spin() -> None:  # what a server does whose clients never pause
+            until = time.perf_counter() + 0.0002
+            while time.perf_counter() < until:
+                pass
+            if busy:
+                loop.call_soon(spin)
+
+        loop.call_soon(spin)
+        started = loop.time()
+        for number in range(20):
+            await storage.create(key(f"ns/{number}"), b"1")
+            await storage.get(key(f"ns/{number}"))
+        busy = False
+        assert loop.time() - started < 5  # without looking after the threads each of these can take a second
         await engine.close()
 
     run(tell())

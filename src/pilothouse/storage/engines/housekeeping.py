@@ -64,3 +64,5 @@ class Housekeeper:
                 if not failing:  # once, not every second of a full disk
                     log.warning("housekeeping of the store failed, and will be tried again: %s", error)
                 failing = True
+            except Exception:
+                log.exception("housekeeping of the store failed, and will be tried again")

@@ -17,7 +17,6 @@ from pilothouse.storage.engines.sqlite.settings import BUSY, SqliteSettings
 log = logging.getLogger("pilothouse.storage")
 
 OVERGROWN = 2  # times the usual size of the log, from when on it must be emptied even if writers never pause
-ROUNDS = 6
 REMAINDER = 256  # pages that the writer itself may be asked to move, so that the log can begin anew
 
 
@@ -28,7 +27,8 @@ class Checkpointer:
     """Told of each commit by the writer; checkpoints when enough has been written.
 
     Writers that never pause always leave a few pages behind, and a log with pages left in it can't begin anew. So
-    when it has grown too long, rounds that each leave less behind follow each other, and the writer moves the rest.
+    when it has grown too long, checkpoints that each leave less behind follow each other, and the writer moves the
+    rest.
     """
 
     def __init__(self, path: str, settings: SqliteSettings) -> None:
@@ -39,6 +39,7 @@ class Checkpointer:
         self._written = 0
         self._commits = 0  # changed by the writer's thread only
         self._floor = 0  # a checkpoint may begin once there are more commits than this
+        self._again = False  # the log is too long: another checkpoint is to follow at once
         self._finish = False  # the writer is asked to move the rest
         self._busy = threading.Lock()
         self._wake = threading.Event()
@@ -60,7 +61,7 @@ class Checkpointer:
                 self.finish(connection)
             except sqlite3.Error as error:
                 log.warning("%s: a checkpoint failed: %s", self._path, error)
-        elif self._written >= self._settings.checkpoint_bytes and self._commits > self._floor:
+        elif self._commits > self._floor and (self._again or self._written >= self._settings.checkpoint_bytes):
             self._wake.set()
 
     def finish(self, connection: sqlite3.Connection, truncate: bool = False) -> bool:
@@ -96,23 +97,19 @@ class Checkpointer:
             if self._closed:
                 return
             try:
-                self._rounds()
+                self._checkpoint()
             except sqlite3.Error as error:
                 # Nothing is lost: the log keeps what could not be moved, and the next checkpoint tries again.
                 log.warning("%s: a checkpoint failed: %s", self._path, error)
 
-    def _rounds(self) -> None:
-        limit = OVERGROWN * self._settings.checkpoint_bytes // self._settings.page_size
-        for _ in range(ROUNDS):
-            with self._busy:
-                if self._commits <= self._floor:
-                    return
-                self._written = 0
-                _, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-                # A commit may be under way: only the one after it is sure to have begun after this checkpoint.
-                self._floor = self._commits + 1
-            if pages < limit:
+    def _checkpoint(self) -> None:
+        with self._busy:
+            if self._commits <= self._floor:
                 return
-            if pages - moved <= REMAINDER:
-                self._finish = True
-                return
+            self._written = 0
+            _, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            # A commit may be under way: only the one after it is sure to have begun after this checkpoint.
+            self._floor = self._commits + 1
+            long = pages * self._settings.page_size >= OVERGROWN * self._settings.checkpoint_bytes
+            self._finish = long and pages - moved <= REMAINDER
+            self._again = long and not self._finish

@@ -24,6 +24,7 @@ log = logging.getLogger("pilothouse.storage")
 
 APPLICATION_ID = 0x506C7468  # "Plth"
 SCHEMA_VERSION = 1
+OLDEST_SQLITE = (3, 35, 0)
 
 # `log` has a short row for every version, in the order of writes; `size` NULL is a delete, `previous` the revision that
 # was replaced (0: none). `value` has the bytes. Both only grow at their ends, so a commit touches few pages; which
@@ -75,6 +76,9 @@ def prepare(path: str, settings: SqliteSettings) -> None:
 
     Raises Corrupt for a file that is not ours, is newer than this program or is damaged; Unavailable for I/O errors.
     """
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        needed = ".".join(map(str, OLDEST_SQLITE))
+        raise Unavailable(f"this Python has SQLite {sqlite3.sqlite_version}; {needed} or newer is needed")
     made = _make_private(path)
     with translated(path):
         connection = settings.connect(path)
