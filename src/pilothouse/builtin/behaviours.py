@@ -19,6 +19,7 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "events": "core.events",
         "limitranges": "core.limitranges",
         "namespaces": "core.namespaces",
+        "nodes": "core.nodes",
         "persistentvolumeclaims": "core.persistentvolumeclaims",
         "persistentvolumes": "core.persistentvolumes",
         "pods": "core.pods",
@@ -27,6 +28,7 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "resourcequotas": "core.resourcequotas",
         "secrets": "core.secrets",
         "serviceaccounts": "core.serviceaccounts",
+        "services": "core.services",
     },
     "apps": {
         "daemonsets": "apps.daemonsets",
@@ -43,6 +45,7 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
     },
     "coordination.k8s.io": {
         "leases": "coordination.leases",
+        "leasecandidates": "coordination.leasecandidates",
     },
     "events.k8s.io": {
         "events": "events.events",
@@ -96,6 +99,15 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
     "flowcontrol.apiserver.k8s.io": {
         "flowschemas": "flowcontrol.flowschemas",
         "prioritylevelconfigurations": "flowcontrol.prioritylevelconfigurations",
+    },
+    "apiregistration.k8s.io": {
+        "apiservices": "apiregistration.apiservices",
+    },
+    "storagemigration.k8s.io": {
+        "storageversionmigrations": "storagemigration.storageversionmigrations",
+    },
+    "internal.apiserver.k8s.io": {
+        "storageversions": "internal.storageversions",
     },
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import NANO, nanos, round_amounts
-from pilothouse.builtin.shared.resources import amount, container_resource_name, resource_name
+from pilothouse.builtin.shared.resources import container_resource_name, resource_name
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, defaults, rules
 from pilothouse.registry.behaviour import Behaviour
@@ -41,7 +41,6 @@ def _names(item: Mapping[str, Any], field: Field, of: str) -> set[str]:
             container_resource_name(name, field, path)
         else:
             resource_name(name, field, path)
-        amount(name, found[name], field, path)
     return set(found)
 
 

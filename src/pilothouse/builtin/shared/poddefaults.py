@@ -193,6 +193,13 @@ def _requests(container: dict[str, Any]) -> None:
             requests[name] = amount
 
 
+def _pod_addresses(status: dict[str, Any]) -> None:
+    """`podIP` is the first of `podIPs`; where they differ, the one that older kubelets know is right."""
+    every = status.get("podIPs")
+    if not every or every[0].get("ip") != status["podIP"]:
+        status["podIPs"] = [{"ip": status["podIP"]}]
+
+
 def pod_defaults(pod: dict[str, Any]) -> None:
     """Fill in a pod, in place."""
     spec = pod.get("spec")
@@ -204,6 +211,9 @@ def pod_defaults(pod: dict[str, Any]) -> None:
             _requests(container)
     if spec.get("resources"):
         pod_resource_defaults(spec)
+    status = pod.get("status")
+    if status and "podIP" in status:
+        _pod_addresses(status)
     if "enableServiceLinks" not in spec:
         spec["enableServiceLinks"] = True
     _host_ports(spec)

@@ -1,0 +1,148 @@
+"""Nodes: taints, address ranges and the status that kubelets write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.shared.addresses import old_network
+from pilothouse.builtin.shared.amounts import NANO, nanos, round_amounts
+from pilothouse.builtin.shared.internals import internal
+from pilothouse.builtin.shared.resources import INTEGERS
+from pilothouse.builtin.shared.scheduling import EFFECTS
+from pilothouse.machinery import names
+from pilothouse.machinery.rules import NOT_NEGATIVE, Field, at, defaults, on_update, rules, shown
+from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
+
+_INFO: Final = (
+    "machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion", "kubeletVersion",
+    "kubeProxyVersion", "operatingSystem", "architecture",
+)  # fmt: skip
+_ONE_EACH: Final = "may specify no more than one CIDR for each IP family"
+_NO_CHANGE: Final = 'node updates may not change podCIDR except from "" to valid'
+
+
+def _ranges(spec: Object) -> None:
+    """`podCIDR` is the first of `podCIDRs`; whoever knows only the one is right."""
+    one, every = spec.get("podCIDR", ""), spec.get("podCIDRs") or []
+    if one and (not every or every[0] != one):
+        spec["podCIDRs"] = [one]
+    elif every and not one:
+        spec["podCIDR"] = every[0]
+
+
+def _allocatable(status: Object) -> None:
+    if "allocatable" not in status and status.get("capacity"):
+        status["allocatable"] = dict(status["capacity"])
+
+
+_fill: Final = defaults(
+    {
+        "spec": _ranges,
+        "status.capacity": round_amounts,
+        "status": _allocatable,
+        "status.allocatable": round_amounts,
+    }
+)
+
+
+def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
+    """Told from the list. A key may have several effects, but each once."""
+    seen: set[tuple[str, str]] = set()
+    for index, one in enumerate(items):
+        key, effect, value = one.get("key", ""), one.get("effect", ""), one.get("value", "")
+        field.all_invalid(f"[{index}].key", key, names.qualified_name(key))
+        field.all_invalid(f"[{index}].value", value, names.label_value(value))
+        if not effect:
+            field.required(f"[{index}].effect")
+        elif effect not in EFFECTS:
+            field.not_supported(f"[{index}].effect", effect, EFFECTS)
+        if (key, effect) in seen:
+            text = shown(internal("Taint", one))
+            why = f"Duplicate value: {text}: taints must be unique by key and effect pair"
+            field.add(f"[{index}]", "FieldValueDuplicate", why)
+        seen.add((key, effect))
+
+
+def _addresses(items: Sequence[Mapping[str, Any]], field: Field) -> None:
+    seen: set[tuple[str, str]] = set()
+    for index, one in enumerate(items):
+        key = (one.get("type", ""), one.get("address", ""))
+        if key in seen:
+            field.duplicate(f"[{index}]", internal("NodeAddress", one))
+        seen.add(key)
+
+
+def _amounts(kind: str, status: Mapping[str, Any], field: Field) -> None:
+    found = status.get(kind) or {}
+    for name in sorted(found):
+        value = nanos(found[name])
+        if value < 0:
+            field.invalid(f"{kind}.{name}", found[name], NOT_NEGATIVE)
+        if name in INTEGERS and value % NANO:
+            field.invalid(f"{kind}.{name}", found[name], "must be an integer")
+
+
+def _status(status: Mapping[str, Any], field: Field) -> None:
+    _amounts("capacity", status, field)
+    _amounts("allocatable", status, field)
+
+
+def _taints(spec: Mapping[str, Any], field: Field) -> None:
+    if spec.get("taints"):
+        before = len(field.found)
+        taints(spec["taints"], field)
+        if len(field.found) > before:
+            field.prefix(before, "/metadata.taints")
+
+
+def _networks(spec: Mapping[str, Any], field: Field) -> None:
+    every = spec.get("podCIDRs") or []
+    kept = (field.old or {}).get("podCIDRs") or ()
+    before = len(field.found)
+    for index, text in enumerate(every):
+        old_network(f"podCIDRs[{index}]", text, field, kept)
+    if len(field.found) > before or len(every) < 2:
+        return
+    families = {found.version for text in every if (found := names.parse_network(text)) is not None}
+    if len(every) > 2 or len(families) != 2:
+        field.invalid("podCIDRs", every, _ONE_EACH)
+
+
+def _change(spec: Mapping[str, Any], field: Field) -> None:
+    old = field.old
+    before, after = old.get("podCIDRs") or [], spec.get("podCIDRs") or []
+    if before and before != after:
+        field.forbidden("podCIDRs", _NO_CHANGE)
+    if old.get("providerID") and spec.get("providerID") != old["providerID"]:
+        cleared = not spec.get("providerID")
+        why = "field cannot be cleared once set" if cleared else "field cannot be modified once set"
+        field.invalid("providerID", None, why)
+    if (old.get("externalID") or "") != (spec.get("externalID") or ""):
+        field.forbidden("externalID", "may not be updated")
+
+
+def _prepare(new: Object, old: Object | None, context: Context) -> None:
+    """A source of configuration is a thing of the past. What a node is never told it keeps."""
+    spec = new.setdefault("spec", {})
+    spec.pop("configSource", None)
+    if old is not None:
+        before = old.get("spec") or {}
+        for name in ("podCIDR", "podCIDRs"):
+            if not spec.get(name) and before.get(name):
+                spec[name] = before[name]
+        return
+    status = new.setdefault("status", {})
+    status.setdefault("daemonEndpoints", {"kubeletEndpoint": {"Port": 0}})
+    status.setdefault("nodeInfo", dict.fromkeys(_INFO, ""))
+
+
+_validate: Final = rules(
+    at("spec", _taints),
+    at("status", _status),
+    at("spec", _networks),
+    at("spec", on_update(_change)),
+)
+_parts: Final = {"status": Part(validate=rules(at("status", at("addresses", _addresses), _status)))}
+
+behaviour = Behaviour(defaults=_fill, prepare=_prepare, validate=_validate, parts=_parts)
