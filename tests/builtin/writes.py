@@ -259,7 +259,7 @@ class Replay:
             else:
                 self.differences += [f"{label}: refused {one}" for one in reasons]
                 if made is not None:
-                    self._compare_object(label, body, made)
+                    self._compare_object(label, body, _without(made, step.get("ignore", ())))
                     self._compare_warnings(label, answer, warnings)
         self._remember(where, status, body, made, "only" in step or "ignore" in step)
 
@@ -324,6 +324,21 @@ class Replay:
         if kept is not None and status != 422:
             name = kept["metadata"].get("name", where.name)
             self.objects[where.facts.group, where.facts.plural, where.namespace, name] = kept
+
+
+def _without(value: Any, paths: Any) -> Any:
+    """A copy without what the case leaves out of the comparison."""
+    value = copy.deepcopy(value)
+    for path in paths:
+        *steps, last = path.split(".")
+        places = [value]
+        for step in steps:
+            below = [place if step == "*" else _dug(place, step) for place in places]
+            places = [one for place in below for one in (place if isinstance(place, list) else [place])]
+        for place in places:
+            if isinstance(place, dict):
+                place.pop(last, None)
+    return value
 
 
 def _plausible(value: Any) -> Any:

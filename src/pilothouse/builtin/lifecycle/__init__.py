@@ -1,0 +1,1 @@
+"""lifecycle.k8s.io."""

@@ -1,0 +1,1 @@
+"""storagemigration.k8s.io: migrations of stored versions."""
