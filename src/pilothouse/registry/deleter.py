@@ -72,6 +72,8 @@ class Deleter:
             except _Remove as removal:
                 gone = await self._remove(key, name, options, write, removal.marked)
                 if gone is not None:
+                    if store.claims is not None:
+                        await store.claims.removed(store.codec.decode(gone))
                     return Deleted(gone, True, uid)
             except stored_errors.StorageError as error:
                 raise translate(error, store.resource, name) from error

@@ -10,11 +10,21 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from pilothouse.machinery.errors import APIError, already_exists, conflict, generate_name_conflict, invalid, modified, not_found
+from pilothouse.machinery.errors import (
+    APIError,
+    already_exists,
+    conflict,
+    generate_name_conflict,
+    invalid,
+    modified,
+    not_found,
+)
 from pilothouse.registry import metadata as meta
 from pilothouse.registry.behaviour import Behaviour, Part
+from pilothouse.registry.claims import Claims, Pending
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.deletion import finished
+from pilothouse.registry.managedfields import settled
 from pilothouse.registry.request import Admission, Causes, Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.registry.translate import translate
@@ -45,13 +55,17 @@ class _LastFinalizerGone(Exception):
 
 
 class GenericStore:
-    """One resource in the store. Raises only APIErrors."""
+    """One resource in the store. Raises only APIErrors.
+
+    `claims`: what objects of the kind hold outside of themselves; set where the rooms are put together.
+    """
 
     def __init__(self, resource: Resource, storage: Storage, services: Services) -> None:
         self.resource = resource
         self.storage = storage
         self.codec = ObjectCodec(resource)
         self.services = services
+        self.claims: Claims | None = None
         self._behaviour: Behaviour | None = None
 
     @property
@@ -105,9 +119,26 @@ class GenericStore:
         return failure
 
     async def _create_once(self, obj: Object, write: Write) -> StoredObject:
+        pending = Pending(self.claims)
+        try:
+            self._shape_create(obj, write)
+            await pending.take(obj, None, write)
+            self._check_create(obj, write)
+            await self.services.admission.validate("CREATE", obj, None, write)
+        except APIError:
+            await pending.settle(False)
+            raise
+        try:
+            stored = await self._write_new(obj, write)
+        except (stored_errors.Exists, APIError) as error:
+            if isinstance(error, stored_errors.Exists) or error.code < 500:  # else nobody knows whether it is written
+                await pending.settle(False)
+            raise
+        await pending.settle(True)
+        return stored
+
+    async def _write_new(self, obj: Object, write: Write) -> StoredObject:
         resource = self.resource
-        self.prepare_create(obj, write)
-        await self.services.admission.validate("CREATE", obj, None, write)
         name = obj["metadata"]["name"]
         key = resource.key(write.namespace, name)
         value = self.codec.encode(obj)
@@ -130,16 +161,22 @@ class GenericStore:
 
     def prepare_create(self, obj: Object, write: Write) -> None:
         """Identity, reset fields, validation. Raises Invalid."""
+        self._shape_create(obj, write)
+        self._check_create(obj, write)
+
+    def _shape_create(self, obj: Object, write: Write) -> None:
         resource, behaviour = self.resource, self.behaviour
         meta.prepare_create(resource, obj, write, self.services.new_uid, self.services.generate_name)
         if resource.status is not None and resource.status.dropped_on_create and "status" in obj:
             obj["status"] = {}
-        context = write.context()
         if behaviour.prepare is not None:
-            behaviour.prepare(obj, None, context)
+            behaviour.prepare(obj, None, write.context())
+
+    def _check_create(self, obj: Object, write: Write) -> None:
+        resource, behaviour = self.resource, self.behaviour
         causes = meta.validate_create(resource, obj)
         if behaviour.validate is not None:
-            causes += behaviour.validate(obj, None, context)
+            causes += behaviour.validate(obj, None, write.context())
         if causes:
             raise invalid(resource.group, resource.kind, obj["metadata"].get("name", ""), causes)
         if behaviour.warn is not None:
@@ -159,6 +196,7 @@ class GenericStore:
         created = False
         shown: StoredObject | None = None
         free = resource.unconditional_update if unconditional is None else unconditional
+        pending = Pending(self.claims)
 
         async def transform(current: StoredObject | None) -> bytes:
             nonlocal created, shown
@@ -166,9 +204,9 @@ class GenericStore:
             if current is None:
                 if not create:
                     raise not_found(resource.group, resource.plural, name)
-                value = self.codec.encode(await self._created_by_update(name, produce, write))
+                value = self.codec.encode(await self._created_by_update(name, produce, write, pending))
             else:
-                value = await self._changed(current, name, produce, write, free)
+                value = await self._changed(current, name, produce, write, free, pending)
             if write.dry_run:
                 shown = StoredObject(key, value, current.revision if current else 0)
                 return current.value if current else value
@@ -178,12 +216,20 @@ class GenericStore:
             try:
                 if write.dry_run:
                     return await self._dry_update(key, name, transform, lambda: shown), created
-                return await self.storage.update(key, transform, ttl=resource.ttl), created
+                stored = await self.storage.update(key, transform, ttl=resource.ttl)
+                await pending.settle(True)
+                return stored, created
             except _LastFinalizerGone as gone:
-                if write.dry_run or await self._remove_finished(key, gone.answer):
+                if write.dry_run or await self._remove_finished(key, gone.answer, pending):
                     return gone.answer, False
+            except APIError:
+                await pending.settle(False)
+                raise
             except stored_errors.StorageError as error:
+                if isinstance(error, stored_errors.Conflict | stored_errors.NotFound):  # else it may be written
+                    await pending.settle(False)
                 raise translate(error, resource, name) from error
+        await pending.settle(False)
         raise modified(resource.group, resource.plural, name)
 
     async def _dry_update(
@@ -199,7 +245,7 @@ class GenericStore:
         assert answer is not None, name
         return answer
 
-    async def _created_by_update(self, name: str, produce: Produce, write: Write) -> Object:
+    async def _created_by_update(self, name: str, produce: Produce, write: Write, pending: Pending) -> Object:
         obj = await produce(None)
         uid = (obj.get("metadata") or {}).get("uid")
         if uid:
@@ -211,11 +257,15 @@ class GenericStore:
         obj.setdefault("metadata", {}).pop("resourceVersion", None)
         self._fold_owners(obj, write)
         await self.services.admission.mutate("CREATE", obj, None, write)
-        self.prepare_create(obj, write)
+        self._shape_create(obj, write)
+        await pending.take(obj, None, write)
+        self._check_create(obj, write)
         await self.services.admission.validate("CREATE", obj, None, write)
         return obj
 
-    async def _changed(self, current: StoredObject, name: str, produce: Produce, write: Write, free: bool) -> bytes:
+    async def _changed(
+        self, current: StoredObject, name: str, produce: Produce, write: Write, free: bool, pending: Pending
+    ) -> bytes:
         """The new bytes of an existing object; the current ones where nothing changed."""
         old = self.codec.decode(current)
         obj = await produce(self.codec.decode(current))
@@ -223,15 +273,22 @@ class GenericStore:
         await self.services.admission.mutate("UPDATE", obj, old, write)
         obj.setdefault("metadata", {})
         meta.check_version(self.resource, name, obj, old, unconditional=free)
-        self.prepare_update(obj, old, write)
+        self._shape_update(obj, old, write)
+        if not write.subresource:
+            await pending.take(obj, old, write)
+        self._check_update(obj, old, write)
         await self.services.admission.validate("UPDATE", obj, old, write)
-        value = self.codec.encode(obj)
+        value = self.codec.encode(settled(old, obj))
         if finished(self.resource, obj) and value != current.value:
             raise _LastFinalizerGone(StoredObject(current.key, value, current.revision))
         return value
 
     def prepare_update(self, obj: Object, old: Object, write: Write) -> None:
         """Metadata rules, reset fields, generation, validation. Raises Invalid."""
+        self._shape_update(obj, old, write)
+        self._check_update(obj, old, write)
+
+    def _shape_update(self, obj: Object, old: Object, write: Write) -> None:
         resource, behaviour = self.resource, self.behaviour
         meta.prepare_update(resource, obj, old, write)
         context = write.context()
@@ -247,10 +304,14 @@ class GenericStore:
                 behaviour.prepare(obj, old, context)
         meta.raise_generation(resource, obj, old, behaviour.generation)
         obj["metadata"] = meta.ordered(obj["metadata"])
+
+    def _check_update(self, obj: Object, old: Object, write: Write) -> None:
+        behaviour = self.behaviour
+        part = behaviour.parts.get(write.subresource) if write.subresource else None
         causes = meta.validate_update(obj, old)
         validate = behaviour.validate if not write.subresource else part.validate if part is not None else None
         if validate is not None:
-            causes += validate(obj, old, context)
+            causes += validate(obj, old, write.context())
         self._refuse(causes, obj)
         warn = behaviour.warn if not write.subresource else part.warn if part is not None else None
         if warn is not None:
@@ -272,7 +333,7 @@ class GenericStore:
             if member not in self.resource.status.keeps:
                 _copy_member(metadata, before, member)
 
-    async def _remove_finished(self, key: str, answer: StoredObject) -> bool:
+    async def _remove_finished(self, key: str, answer: StoredObject, pending: Pending) -> bool:
         """Remove what nothing holds any more; False where another writer came first."""
 
         async def unchanged(current: StoredObject) -> None:
@@ -283,6 +344,8 @@ class GenericStore:
             await self.storage.delete(key, unchanged)
         except stored_errors.Conflict:
             return False
+        if self.claims is not None:
+            await pending.removed(self.codec.decode(answer))
         return True
 
 
