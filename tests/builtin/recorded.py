@@ -1,7 +1,7 @@
-"""Replays recorded conversations through the behaviours alone: decode, defaults, prepare, validate; no server, no store.
+"""Replays recorded conversations through the behaviours alone: decode, defaults, prepare, validate; no store.
 
-What the generic store does (metadata, conflicts, deletion) is not looked at: causes about `metadata.name` and the like are
-left out, and after every answer the stored object is the recorded one. Steps that cannot be known that way are skipped.
+What the generic store does (metadata, conflicts, deletion) is not looked at: causes about `metadata.name` and the like
+are left out, and after every answer the stored object is the recorded one. Steps that cannot be known are skipped.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pilothouse.builtin.types import builtin_types
 from pilothouse.machinery import quantity
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.patch import strategic
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.registry.behaviour import Behaviour, Context, Part
 
@@ -200,11 +201,13 @@ def _body(step: dict[str, Any], replay: Replay) -> Any:
     return None
 
 
-def _patched(old: Any, body: Any, kind: str) -> Any:
+def _patched(old: Any, body: Any, kind: str, schema: Schema) -> Any:
     if kind == "application/merge-patch+json":
         return merged(old, body)
     if kind == "application/json-patch+json":
         return pointed(old, body)
+    if kind == "application/strategic-merge-patch+json":
+        return strategic.apply(body, copy.deepcopy(old), schema)
     return None
 
 
@@ -238,7 +241,7 @@ def _new_object(step: dict[str, Any], where: Target, replay: Replay, method: str
     old = replay.objects.get(_key(where, where.name))
     if old is None or old == "?":
         return None
-    new = body if method == "PUT" else _patched(old, body, step.get("type", "application/json"))
+    new = body if method == "PUT" else _patched(old, body, step.get("type", ""), schema_of(where.facts))
     if not isinstance(new, dict):
         return None
     new.setdefault("metadata", {})

@@ -31,6 +31,7 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "services": "core.services",
     },
     "apps": {
+        "controllerrevisions": "apps.controllerrevisions",
         "daemonsets": "apps.daemonsets",
         "deployments": "apps.deployments",
         "replicasets": "apps.replicasets",

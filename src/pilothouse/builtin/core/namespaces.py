@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared.prepared import keep_metadata
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, on_create, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -56,9 +55,8 @@ def _phase(status: Mapping[str, Any], field: Field) -> None:
 
 
 def _prepare_finalize(new: Object, old: Object | None, context: Context) -> None:
-    """/finalize writes the finalizers and nothing else."""
+    """/finalize writes the finalizers (and metadata), not the status."""
     if old is not None:
-        keep_metadata(new, old)
         new["status"] = old.get("status", {})
 
 

@@ -74,12 +74,12 @@ def _configured(spec: Object, field: Field) -> None:
     headless = (spec.get("clusterIPs") or [])[:1] == [HEADLESS]
     if headless and not spec.get("selector"):
         return
-    for index, family in enumerate(spec.get("ipFamilies") or ()):
-        if family in _FAMILIES and family not in cluster:
-            field.invalid(f"ipFamilies[{index}]", family, "not configured on this cluster")
     if spec.get("ipFamilyPolicy") == "RequireDualStack" and len(cluster) < 2:
         why = "this cluster is not configured for dual-stack services"
         field.invalid("ipFamilyPolicy", "RequireDualStack", why)
+    for index, family in enumerate(spec.get("ipFamilies") or ()):
+        if family in _FAMILIES and family not in cluster:
+            field.invalid(f"ipFamilies[{index}]", family, "not configured on this cluster")
 
 
 def related(spec: Object, field: Field) -> bool | None:

@@ -15,9 +15,9 @@ _OLD: Final = ("firstTimestamp", "lastTimestamp", "count", "source")
 # Member -> how it is told.
 _FIXED: Final = {
     "involvedObject": "involvedObject", "reason": "reason", "message": "message", "source": "source",
-    "firstTimestamp": "firstTimestamp", "lastTimestamp": "lastTimestamp", "count": "count",
-    "reportingComponent": "reportingController", "reportingInstance": "reportingInstance", "action": "action",
-    "related": "related", "type": "type", "eventTime": "eventTime",
+    "firstTimestamp": "firstTimestamp", "lastTimestamp": "lastTimestamp", "count": "count", "type": "type",
+    "eventTime": "eventTime", "action": "action", "related": "related", "reportingComponent": "reportingController",
+    "reportingInstance": "reportingInstance",
 }  # fmt: skip
 _INTERNAL: Final = {"involvedObject": "ObjectReference", "related": "ObjectReference", "source": "EventSource"}
 _TEXTS: Final = frozenset({"reason", "message", "reportingComponent", "reportingInstance", "action", "type"})

@@ -1,0 +1,40 @@
+"""The recorded writes of the group's kinds, replayed without a server. Steps named are decided elsewhere: by
+admission, by an allocator, by another subresource, or by what a decoded object no longer tells.
+"""
+
+import pytest
+from writes import check
+
+KINDS = "deployments replicasets statefulsets daemonsets controllerrevisions"
+RECORDED = [
+    ("workloads", "deployment-defaults"),
+    ("workloads", "deployment-invalid"),
+    ("workloads", "deployment-updates", 7),
+    ("workloads", "deployment-scale", 5),
+    ("workloads", "deployment-name-and-template-warnings"),
+    ("workloads", "replicaset-defaults-and-invalid"),
+    ("workloads", "statefulset-defaults"),
+    ("workloads", "statefulset-invalid"),
+    ("workloads", "statefulset-updates"),
+    ("workloads", "daemonset-defaults-and-invalid"),
+    ("workloads", "controllerrevision"),
+    ("objects", "system-metadata-from-the-client"),
+    ("objects", "nulls"),
+    ("objects", "partial-object-metadata"),
+    ("objects", "generation-of-deployments"),
+    ("objects", "field-validation-nested"),
+    ("objects", "managed-fields-of-status"),
+    ("objects", "status-of-deployments", 1),
+    ("patches", "json-patch-of-server-owned-metadata"),
+    ("patches", "merge-patch-null-and-nesting"),
+    ("patches", "merge-patch-empties-required-fields"),
+    ("patches", "patch-status-subresource"),
+    ("patches", "patch-and-generation"),
+    ("patches", "kubectl-client-side-apply"),
+    ("patches", "kubectl-label-scale-restart-set"),
+]
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
+def test_writes_are_answered_as_recorded(row):
+    check(*row, kinds=KINDS)

@@ -1,0 +1,18 @@
+"""The recorded writes of the group's kinds, replayed without a server. Steps named are decided elsewhere: by
+admission, by an allocator, by another subresource, or by what a decoded object no longer tells.
+"""
+
+import pytest
+from writes import check
+
+KINDS = "horizontalpodautoscalers"
+RECORDED = [
+    ("workloads", "hpa-v2-defaults"),
+    ("workloads", "hpa-v2-invalid", 2),
+    ("workloads", "hpa-updates-and-status"),
+]
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
+def test_writes_are_answered_as_recorded(row):
+    check(*row, kinds=KINDS)

@@ -1,0 +1,24 @@
+"""The recorded writes of the group's kinds, replayed without a server. Steps named are decided elsewhere: by
+admission, by an allocator, by another subresource, or by what a decoded object no longer tells.
+"""
+
+import pytest
+from writes import check
+
+KINDS = "events"
+RECORDED = [
+    ("core", "event-core"),
+    ("core", "event-new-style-rules"),
+    ("objects", "events-in-two-groups"),
+    ("objects", "events-refusals"),
+    ("groups_misc", "event-v1-basic"),
+    ("groups_misc", "event-core-read-in-events"),
+    ("groups_misc", "event-v1-required", 1),
+    ("groups_misc", "event-v1-update"),
+    ("groups_misc", "event-cluster-object", 0),
+]
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
+def test_writes_are_answered_as_recorded(row):
+    check(*row, kinds=KINDS)
