@@ -341,6 +341,23 @@ def test_an_error_of_the_handler_is_logged_and_answered(caplog: pytest.LogCaptur
     assert caplog.text.count("Traceback") == 3  # a client that is gone is no error
 
 
+def test_a_handler_that_is_cancelled_from_within_does_not_leave_its_client_waiting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def cancelled(request: Request) -> Response:
+        if request.raw_path == b"/later":
+            await asyncio.sleep(0)
+        raise asyncio.CancelledError
+
+    async def scenario() -> None:
+        async with serving(cancelled) as served:
+            for path in ("/later", "/now"):
+                assert await served.exchange(request(path)) == b""
+
+    run(scenario)
+    assert "GET /now was cancelled" in caplog.text
+
+
 def test_answers_are_framed_by_their_size(pki: Path) -> None:
     async def scenario() -> None:
         async def sized(request: Request) -> Response:

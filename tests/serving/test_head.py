@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
 
 from pilothouse.serving.head import Head, HeadParser, HeadRefused
@@ -86,6 +89,8 @@ def test_keeping_the_connection(version: bytes, keep: bool, lines: list[bytes]) 
         (get(b"X-A : b"), "400 Bad Request: invalid header name"),
         (get(b": b"), "400 Bad Request: invalid header name"),
         (get("Ä: b".encode()), "400 Bad Request: invalid header name"),
+        (get(b"X[A]: b"), "400 Bad Request: invalid header name"),
+        (get(b'"X": b'), "400 Bad Request: invalid header name"),
         (get(b"X-A: b\x00c"), "400 Bad Request: invalid header value"),
         (get(b"X-A: b\rc"), "400 Bad Request: invalid header value"),
         (get(b"X-A: b", b" folded"), "400 Bad Request"),
@@ -111,6 +116,16 @@ def test_keeping_the_connection(version: bytes, keep: bool, lines: list[bytes]) 
 )
 def test_refused(text: bytes, line: str) -> None:
     assert refused(text) == line
+
+
+@pytest.mark.parametrize("filler", [b" ", b"\t ", b"a ", b":", b", "])
+@pytest.mark.parametrize("end", [b"", b"\x01", b" x"])
+def test_no_head_takes_more_time_than_its_size_deserves(filler: bytes, end: bytes) -> None:
+    text = get(b"X-A:" + filler * (1_000_000 // len(filler)) + end, b"Connection: " + filler * 10_000)
+    began = time.thread_time()
+    with contextlib.suppress(HeadRefused):
+        parse(text)
+    assert time.thread_time() - began < 0.5
 
 
 def test_equal_lengths_may_be_repeated() -> None:

@@ -267,9 +267,9 @@ class Connection:
         try:
             try:
                 answer = await self._shared.handler(request)
-            except (ClientGone, asyncio.CancelledError):
+            except ClientGone:
                 raise
-            except BaseException as error:
+            except Exception as error:
                 answer = self._answer_to(error, request)
             if type(answer) is Response:
                 if self._respond_at_once(answer, head):
@@ -280,6 +280,11 @@ class Connection:
                 keep = await self._stream(answer, request, head)
             else:
                 keep = await self._upgrade(cast("Upgrade", answer))
+        except asyncio.CancelledError:
+            if self.state in (BUSY, UPGRADED):  # not because of the client, or the server's end
+                log.warning("%s %s was cancelled", request.method, request.path)
+                self.abort()
+            raise
         except ClientGone:
             self.abort()
             return
@@ -289,9 +294,7 @@ class Connection:
             return
         self._finish(keep)
 
-    def _answer_to(self, error: BaseException, request: Request) -> Response:
-        if not isinstance(error, Exception):
-            raise error
+    def _answer_to(self, error: Exception, request: Request) -> Response:
         if isinstance(error, BodyTooLarge):
             return Response(413, _TEXT, b"413 Request Entity Too Large")
         log.error("the handler failed on %s %s", request.method, request.path, exc_info=error)
