@@ -53,13 +53,17 @@ def _bounds(spec: Object, field: Field) -> None:
         field.invalid("maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 
+def _is_old_controller(value: Object) -> bool:
+    return value.get("kind") == "ReplicationController" and value.get("apiVersion", "") in ("", "v1")
+
+
 def _group(value: Object, field: Field) -> None:
     """What is scaled needs an API group, but for replication controllers."""
     version = value.get("apiVersion", "")
     group, slash, rest = version.partition("/")
     if "/" in rest:
         field.invalid("apiVersion", version, f"unexpected GroupVersion string: {version}")
-    elif (not slash and not (value.get("kind") == "ReplicationController" and version in ("", "v1"))) or (slash and not group):
+    elif (slash and not group) or (not slash and not _is_old_controller(value)):
         field.invalid("apiVersion", version, "apiVersion must specify API group")
 
 

@@ -1,4 +1,4 @@
-"""Jobs: what is filled in (selector and labels too), what is refused, what may change, and their hard-checked status."""
+"""Jobs: what is filled in (selector and labels too), what is refused, what may change, and their status."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _template_labels(whole: Mapping[str, Any]) -> Object | None:
 
 
 def _labels(_: Object, whole: Object) -> Object | None:
-    """The template's own labels, not a copy: what `_prepare` adds to the one shows up in the other, as in the original."""
+    """The template's own labels, not a copy: as in the original, what `_prepare` adds to the one is in the other."""
     return _template_labels(whole) or None
 
 

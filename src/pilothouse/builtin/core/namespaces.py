@@ -25,7 +25,7 @@ def _fill(namespace: Object) -> None:
 
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
-    """A new namespace is active and holds the finalizer of the namespace controller; only /finalize changes finalizers."""
+    """A new namespace is active and holds its controller's finalizer; only /finalize changes finalizers."""
     if old is not None:
         new["spec"] = old.get("spec", {})
         return

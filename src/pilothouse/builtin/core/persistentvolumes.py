@@ -27,6 +27,9 @@ _SECRETS: Final = (
     "controllerPublishSecretRef", "nodeStageSecretRef", "nodePublishSecretRef", "controllerExpandSecretRef",
     "nodeExpandSecretRef",
 )  # fmt: skip
+_RECYCLING: Final = (
+    "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
+)
 _CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 _OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
 
@@ -101,12 +104,12 @@ def _sources(spec: Mapping[str, Any], field: Field) -> None:
 
 
 def _capacity(spec: Mapping[str, Any], field: Field) -> None:
-    capacity = spec.get("capacity")
+    capacity: Mapping[str, str] = spec.get("capacity") or {}
     if not capacity:
         field.required("capacity")
-    if "storage" not in (capacity or {}) or len(capacity or {}) > 1:
-        field.not_supported("capacity", sorted_map(capacity), ("storage",))
-    for name in sorted(capacity or ()):
+    if "storage" not in capacity or len(capacity) > 1:
+        field.not_supported("capacity", sorted_map(capacity) or None, ("storage",))
+    for name in sorted(capacity):
         if nanos(capacity[name]) < 0:
             field.invalid(f"capacity[{name}]", units(capacity[name]), "must be a valid resource quantity")
         if nanos(capacity[name]) <= 0:
@@ -202,8 +205,7 @@ def _warn(new: Object, old: Object | None) -> Sequence[str]:
     if _OPTIONS in annotations:
         found.append(f'metadata.annotations[{_OPTIONS}]: deprecated since v1.31; use "mountOptions" attribute instead')
     if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
-        text = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
-        found.append(f"spec.persistentVolumeReclaimPolicy: {text}")
+        found.append(f"spec.persistentVolumeReclaimPolicy: {_RECYCLING}")
     for index, term in enumerate(
         ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ()
     ):

@@ -1,10 +1,11 @@
 """What the server fills into and takes out of services when they are made and when their type changes.
 
-Addresses and node ports themselves are given out by the allocator; here are only the parts that need no memory of others.
+Addresses and node ports are given out by the allocator; here are only the parts that need no memory of others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.machinery import names
@@ -17,22 +18,24 @@ _EXTERNAL: Final = ("NodePort", "LoadBalancer")
 _INTERNAL: Final = ("ClusterIP", "NodePort", "LoadBalancer")
 _AFFINITY_SECONDS: Final = 10800
 
+Spec = Mapping[str, Any]
 
-def needs_cluster_ip(spec: Object) -> bool:
+
+def needs_cluster_ip(spec: Spec) -> bool:
     return spec.get("type") in _INTERNAL
 
 
-def needs_node_port(spec: Object) -> bool:
+def needs_node_port(spec: Spec) -> bool:
     """Node ports of a load balancer can be waived."""
     kind = spec.get("type")
     return kind == "NodePort" or (kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not False)
 
 
-def needs_health_check_port(spec: Object) -> bool:
+def needs_health_check_port(spec: Spec) -> bool:
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
-def externally_accessible(spec: Object) -> bool:
+def externally_accessible(spec: Spec) -> bool:
     return spec.get("type") in _EXTERNAL or (spec.get("type") == "ClusterIP" and bool(spec.get("externalIPs")))
 
 

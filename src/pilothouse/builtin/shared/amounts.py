@@ -1,4 +1,4 @@
-"""Quantities, as defaults and validation need them: exact integers to compare, rounding, and checks every kind makes."""
+"""Quantities, as defaults and validation need them: exact integers to compare, rounding, and a check of many kinds."""
 
 from __future__ import annotations
 

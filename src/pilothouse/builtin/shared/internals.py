@@ -1,6 +1,6 @@
 """The original's own form of an object, as a few of its messages print it: Go names, every field, nothing left out.
 
-Some causes show such structs as JSON, and refused updates of pods, claims and volumes print a unified diff of two of them.
+Some causes show such structs as JSON, and refused updates of pods, claims and volumes print a unified diff of two.
 Only refusals come here, so nothing is made for speed.
 """
 
@@ -37,17 +37,17 @@ _NAMES_OF: Final = {
 }  # fmt: skip
 
 _SOURCES: Final = (
-    "gcePersistentDisk", "awsElasticBlockStore", "hostPath", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "flexVolume",
-    "cinder", "cephfs", "fc", "flocker", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
-    "portworxVolume", "scaleIO", "local", "storageos", "csi",
+    "gcePersistentDisk", "awsElasticBlockStore", "hostPath", "glusterfs", "nfs", "rbd", "quobyte", "iscsi",
+    "flexVolume", "cinder", "cephfs", "fc", "flocker", "azureFile", "vsphereVolume", "azureDisk",
+    "photonPersistentDisk", "portworxVolume", "scaleIO", "local", "storageos", "csi",
 )  # fmt: skip
 # Types whose fields stand in another order there.
 _ORDERS: Final[dict[str, tuple[str, ...]]] = {
     "PersistentVolumeSource": _SOURCES,
     "PodSpec": (
-        "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy", "terminationGracePeriodSeconds",
-        "activeDeadlineSeconds", "dnsPolicy", "nodeSelector", "serviceAccountName", "automountServiceAccountToken",
-        "nodeName", "securityContext", "imagePullSecrets", "hostname", "subdomain", "setHostnameAsFQDN", "affinity",
+        "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy",
+        "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "nodeSelector", "serviceAccountName",
+        "automountServiceAccountToken", "nodeName", "securityContext", "imagePullSecrets", "hostname", "subdomain", "setHostnameAsFQDN", "affinity",
         "schedulerName", "tolerations", "hostAliases", "priorityClassName", "priority", "preemptionPolicy", "dnsConfig",
         "readinessGates", "runtimeClassName", "overhead", "enableServiceLinks", "topologySpreadConstraints", "os",
         "schedulingGates", "resourceClaims", "resources", "hostnameOverride", "schedulingGroup", "evictionResponders",

@@ -1,6 +1,7 @@
 """What is filled into pods and pod templates: the same tables for all workloads.
 
-`template_defaults` is for a pod template, `pod_defaults` for a pod, which gets a little more (requests from limits, service links).
+`template_defaults` is for a pod template, `pod_defaults` for a pod, which gets a little more (requests from limits,
+service links).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pilothouse.builtin.shared.amounts import round_amounts
 from pilothouse.builtin.shared.podresources import pod_resource_defaults
 from pilothouse.machinery.rules import computed, defaults
 
-# [domain[:port]/]path[:tag][@digest]; a first part without dot, port or capitals is no domain, which makes no difference here.
+# [domain[:port]/]path[:tag][@digest]
 _LABEL: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
 _PART: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _IMAGE: Final = re.compile(
@@ -24,7 +25,7 @@ _IMAGE: Final = re.compile(
 
 
 def image_tag(image: str) -> str:
-    """The tag of an image reference: `latest` where it has neither tag nor digest, empty for a digest alone or no reference."""
+    """The tag of an image reference: `latest` without tag and digest, empty for a digest alone or no reference."""
     found = _IMAGE.fullmatch(image)
     if found is None:
         return ""
@@ -180,8 +181,8 @@ def template_defaults(template: dict[str, Any]) -> None:
 
 def _requests(container: dict[str, Any]) -> None:
     """What is limited but not requested is requested in full."""
-    resources = container.get("resources")
-    limits = resources.get("limits") if resources else None
+    resources: dict[str, Any] = container.get("resources") or {}
+    limits = resources.get("limits")
     if not limits:
         return
     requests = resources.get("requests")

@@ -24,7 +24,7 @@ def _amounts(container: Object, kind: str) -> Object:
 
 
 def aggregate_requests(spec: Object) -> dict[str, quantity.Quantity]:
-    """What the containers of a pod ask for together: the sum of those that run at once, or the largest starting phase."""
+    """What a pod's containers ask for together: the sum of those that run at once, or the largest starting phase."""
     total: dict[str, quantity.Quantity] = {}
     for container in spec.get("containers") or ():
         _add(total, _amounts(container, "requests"))

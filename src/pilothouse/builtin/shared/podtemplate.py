@@ -62,8 +62,8 @@ def only_restarting(template: Object, field: Field, kind: str) -> None:
 def selected_template(kind: str, judged: Callable[[Object, Object], Object] | None = None) -> Rule:
     """For the spec of a workload: a valid selector that matches the template, and a template that restarts its pods.
 
-    An invalid selector hides what is wrong with the template. `judged` makes the template that is looked at out of the spec and
-    the template.
+    An invalid selector hides what is wrong with the template. `judged` makes the template that is looked at out of the
+    spec and the template.
     """
 
     def run(spec: Object, field: Field) -> None:

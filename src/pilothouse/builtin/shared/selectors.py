@@ -87,7 +87,7 @@ def _holds(one: Object, found: Object) -> bool:
         return key in found and found[key] in values
     if operator == "NotIn":
         return found.get(key) not in values
-    return (key in found) == (operator == "Exists")
+    return bool((key in found) == (operator == "Exists"))
 
 
 def is_valid(selector: Object) -> bool:

@@ -103,7 +103,7 @@ _SOURCES: Final[dict[str, Rule]] = {
             "storageos",
             "scaleIO",
         )
-    },  # fmt: skip
+    },
     "projected": projected,
     "csi": _csi,
     "ephemeral": _ephemeral,
