@@ -84,6 +84,12 @@ class Settings:
         ("*",), "Behaviour", values.words, "controllers to run: * for all, none, or names with commas between", "*"
     )
     allow_privileged: bool = flag(True, "Behaviour", values.boolean, "let Pods ask for privileged containers", "true")
+    runtime_config: tuple[tuple[str, str | None], ...] = flag(
+        (), "Behaviour", values.pairs, "versions to serve or not, as in api/beta=true,apps/v1=false", "the stable ones"
+    )
+    feature_gates: tuple[tuple[str, str | None], ...] = flag(
+        (), "Behaviour", values.pairs, "features to switch on or off, as in GenericWorkload=true", "as in Kubernetes"
+    )
     log_level: str = flag(
         "info", "Log", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"
     )
@@ -118,7 +124,20 @@ def read_settings(arguments: Sequence[str], environment: Mapping[str, str]) -> S
     settings = Settings(**chosen)
     if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):
         raise BadSetting("--tls-cert-file and --tls-private-key-file: give both or neither")
+    _check_enablement(settings)
     return settings
+
+
+def _check_enablement(settings: Settings) -> None:
+    """Whether the named versions and features are there; the tables are only read when some were named."""
+    if not settings.runtime_config and not settings.feature_gates:
+        return
+    from pilothouse.builtin import enablement
+
+    try:
+        enablement.served(settings.runtime_config, settings.feature_gates)
+    except ValueError as error:
+        raise BadSetting(str(error)) from None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -163,5 +182,6 @@ def _metavar(row: Field[Any]) -> str:
         values.network: "CIDR",
         values.origins: "LIST",
         values.words: "LIST",
+        values.pairs: "LIST",
     }
     return names.get(parse, "N" if isinstance(row.default, int) else "TEXT")

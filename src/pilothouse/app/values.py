@@ -105,6 +105,15 @@ def words(value: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in value.split(",") if word.strip())
 
 
+def pairs(value: str) -> tuple[tuple[str, str | None], ...]:
+    """`name=value` with commas between; None where there is no "="."""
+    found: list[tuple[str, str | None]] = []
+    for word in words(value):
+        name, equals, rest = word.partition("=")
+        found.append((name.strip(), rest.strip() if equals else None))
+    return tuple(found)
+
+
 def origins(value: str) -> tuple[re.Pattern[str], ...]:
     """Regular expressions of CORS origins, each bound at both ends of the host."""
     expressions = words(value)

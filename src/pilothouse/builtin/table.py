@@ -52,12 +52,14 @@ Served = Callable[[facts.ResourceFacts], bool]
 
 
 def resources(types: TypeTable, served: Served) -> list[Resource]:
-    """Every stored resource that is served in some version, each with its served versions."""
+    """Every stored resource that is served in some version, each with all its versions: those that are not served may still
+    stand in the managed fields of stored objects, and the hub stays the same whatever is served.
+    """
     rows: dict[tuple[str, str], list[facts.ResourceFacts]] = {}
     for row in facts.load():
-        if row.stored is not None and served(row):
+        if row.stored is not None:
             rows.setdefault((row.group, row.plural), []).append(row)
-    return [_resource(types, _by_priority(group)) for group in rows.values()]
+    return [_resource(types, _by_priority(group), served) for group in rows.values() if any(map(served, group))]
 
 
 def _by_priority(rows: list[facts.ResourceFacts]) -> list[facts.ResourceFacts]:
@@ -66,11 +68,11 @@ def _by_priority(rows: list[facts.ResourceFacts]) -> list[facts.ResourceFacts]:
     return sorted(rows, key=lambda row: order.index(row.version))
 
 
-def _resource(types: TypeTable, rows: list[facts.ResourceFacts]) -> Resource:
+def _resource(types: TypeTable, rows: list[facts.ResourceFacts], served: Served) -> Resource:
     first = rows[0]
     rules, stored = first.rules, first.stored
     assert stored is not None
-    versions = {row.version: _version(types, row) for row in rows}
+    versions = {row.version: _version(types, row, served(row)) for row in rows}
     hub = first.version
     if (first.group, first.plural) == ("events.k8s.io", "events"):
         hub = "core/v1"
@@ -106,9 +108,9 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts]) -> Resource:
     )
 
 
-def _version(types: TypeTable, row: facts.ResourceFacts) -> ServedVersion:
+def _version(types: TypeTable, row: facts.ResourceFacts, served: bool) -> ServedVersion:
     deprecated = facts.deprecations().get((row.api_version, row.plural), "")
-    return ServedVersion(row.version, row.kind, types.get(row.package, row.type_name), row.api_version, deprecated)
+    return ServedVersion(row.version, row.kind, types.get(row.package, row.type_name), row.api_version, deprecated, served)
 
 
 def _behaviour(group: str, plural: str) -> Behaviour:
