@@ -47,9 +47,9 @@ _ORDERS: Final[dict[str, tuple[str, ...]]] = {
     "PodSpec": (
         "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy",
         "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "nodeSelector", "serviceAccountName",
-        "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "nodeSelector", "serviceAccountName",
-        "automountServiceAccountToken",
-        "schedulerName", "tolerations", "hostAliases", "priorityClassName", "priority", "preemptionPolicy", "dnsConfig",
+        "automountServiceAccountToken", "nodeName", "securityContext", "imagePullSecrets", "hostname", "subdomain",
+        "setHostnameAsFQDN", "affinity", "schedulerName", "tolerations", "hostAliases", "priorityClassName", "priority",
+        "preemptionPolicy", "dnsConfig",
         "readinessGates", "runtimeClassName", "overhead", "enableServiceLinks", "topologySpreadConstraints", "os",
         "schedulingGates", "resourceClaims", "resources", "hostnameOverride", "schedulingGroup", "evictionResponders",
     ),
