@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import platform
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pilothouse
 from pilothouse.admission.chain import Chain
 from pilothouse.admission.defaults import default_plugins
-from pilothouse.app.delegation import Delegate, PathRoutes, delegation
+from pilothouse.app.front import Parts, build_front
+from pilothouse.app.poststart import HOOKS
 from pilothouse.app.settings import Settings
 from pilothouse.auth.attributes import AlwaysAllow
 from pilothouse.auth.authenticators import Authenticator, ClientCertificates, TokenFile, Union
 from pilothouse.auth.certificates import ClientAuthority
-from pilothouse.builtin import facts, published
+from pilothouse.builtin import enablement
 from pilothouse.builtin.binaryforms import MetaForms
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import builtin_types
 from pilothouse.cache.storage import CachedStorage
-from pilothouse.discovery.catalog import Catalog
-from pilothouse.discovery.handlers import discovery_handler, root_handler, version_handler
-from pilothouse.discovery.version import version_info
 from pilothouse.endpoints.installer import Router
-from pilothouse.endpoints.negotiation import PROTOBUF, YAML, Form
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import ServerOptions
 from pilothouse.filters.audit_id import audit_id
@@ -48,12 +43,10 @@ from pilothouse.filters.request_info import request_info
 from pilothouse.filters.wait_group import WaitGroup, wait_group
 from pilothouse.filters.warnings import warnings
 from pilothouse.kit.metrics import Registry
-from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.registry.metadata import new_uid
 from pilothouse.registry.store import GenericStore
-from pilothouse.serving.health import Check, CheckFailed, always_well, health_handler
+from pilothouse.serving.hooks import Hooks
 from pilothouse.serving.http import Handler
-from pilothouse.serving.metrics_page import metrics_handler
 from pilothouse.storage.api import Engine
 from pilothouse.storage.engines.memory import MemoryEngine
 
@@ -72,16 +65,13 @@ class Application:
     handler: Handler
     engine: Engine
     running: WaitGroup
-    hooks: Sequence[Callable[[], Awaitable[None]]] = ()
-    ready: bool = False
+    hooks: Hooks
     stopping: bool = False
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
         """Run what comes after listening began; readiness waits for it."""
-        for hook in self.hooks:
-            await hook()
-        self.ready = True
+        await self.hooks.start()
 
     async def begin_shutdown(self) -> None:
         """Readiness fails from now on."""
@@ -89,6 +79,7 @@ class Application:
 
     async def stop(self) -> None:
         """After the last request: end the tasks, close the store."""
+        await self.hooks.stop()
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
@@ -107,12 +98,16 @@ async def build_application(settings: Settings, client_ca: bytes) -> Application
         random=random.random,
     )
     router = Router()
-    needs = Needs(builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now)
+    served = enablement.served(settings.runtime_config, settings.feature_gates)
+    needs = Needs(builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now, served)
     builtin = BuiltinServer(needs, router)
     builtin.install(_admission)
     running = WaitGroup()
-    application = Application(_unset, engine, running, hooks=[_system_namespaces(engine, builtin.stores)])
-    handler = _delegates(settings, application, builtin, router, renderer, registry)
+    hooks = Hooks(tuple(HOOKS))
+    hooks.add("start-system-namespaces-controller", _system_namespaces(engine, builtin.stores))
+    application = Application(_unset, engine, running, hooks)
+    parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, lambda: application.stopping)
+    handler = build_front(parts)
     application.handler = _chain(settings, application, handler, renderer, registry, running, client_ca)
     return application
 
@@ -136,59 +131,6 @@ async def _open_engine(settings: Settings) -> Engine:
 
 def _admission(stores: dict[tuple[str, str], GenericStore]) -> Chain:
     return Chain(default_plugins(stores))
-
-
-def _delegates(
-    settings: Settings, application: Application, builtin: BuiltinServer, router: Router, renderer: Renderer, registry: Registry
-) -> Handler:
-    catalog = Catalog(_document_encoder(renderer), lambda: f"{settings.host}:{settings.port}")
-    groups = published.discovery_groups(facts.groups(), builtin.rows, lambda row: True)
-    catalog.serve(groups)
-    checks = _checks(application)
-    routes = PathRoutes()
-    for name in ("healthz", "livez", "readyz"):
-        routes.under(f"/{name}", health_handler(name, lambda name=name: checks[name]))
-    routes.at("/metrics", metrics_handler(registry))
-    release = f"pilothouse-{pilothouse.__version__}"
-    compiler = f"cpython-{platform.python_version()}"
-    routes.at("/version", version_handler(version_info(release=release, compiler=compiler, platform=f"linux/{_machine()}")))
-    routes.at("/", root_handler(lambda: sorted({*catalog.paths(), *routes.paths()})))
-    return discovery_handler(catalog, delegation([routes, Delegate(router)]))
-
-
-def _machine() -> str:
-    return {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-
-
-def _document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Form], bytes]:
-    def encode(kind: str, document: dict[str, object], form: Form) -> bytes:
-        if form.media_type in (YAML, PROTOBUF):
-            return renderer.encode(document, form)
-        return dumps_pretty(document) if form.pretty else dumps(document) + b"\n"
-
-    return encode
-
-
-def _checks(application: Application) -> dict[str, list[Check]]:
-    async def storage() -> None:
-        try:
-            await application.engine.revision()
-        except Exception as error:
-            raise CheckFailed(f"the store does not answer: {error}") from error
-
-    async def hooks() -> None:
-        if not application.ready:
-            raise CheckFailed("not finished")
-
-    async def shutdown() -> None:
-        if application.stopping:
-            raise CheckFailed("process is shutting down")
-
-    common = [Check("ping", always_well), Check("log", always_well), Check("etcd", storage)]
-    after = [Check("poststarthook/start-system-namespaces-controller", hooks)]
-    live = [*common, *after]
-    ready = [*common, Check("etcd-readiness", storage), *after, Check("shutdown", shutdown)]
-    return {"healthz": live, "livez": live, "readyz": ready}
 
 
 def _chain(

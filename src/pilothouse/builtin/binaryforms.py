@@ -102,6 +102,12 @@ def encode_object(types: TypeTable, obj: Object) -> bytes:
     return protobuf.wrap(api_version, obj["kind"], raw)
 
 
+def encode_document(types: TypeTable, package: str, kind: str, document: Object) -> bytes:
+    """A document whose kind does not stand in it (discovery), in its envelope."""
+    raw = protobuf.encode_message(types.get(package, kind), document)
+    return protobuf.wrap(document.get("apiVersion", ""), kind, raw)
+
+
 _PACKAGES: Final = {("v1", "Status"): META}
 
 

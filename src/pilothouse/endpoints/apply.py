@@ -5,10 +5,12 @@ from __future__ import annotations
 from pilothouse.endpoints.options import flag, write_options
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
-from pilothouse.endpoints.update import check_uid
+from pilothouse.endpoints.update import check_names
 from pilothouse.machinery import yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings
-from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
+from pilothouse.machinery.errors import Cause, bad_request, conflict, invalid
+from pilothouse.machinery.jsoncodec import kind_of
+from pilothouse.machinery.patch import restore
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
@@ -18,14 +20,14 @@ async def apply_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
     write, force = apply_options(scope, request, info, query)
-    config = await applied_configuration(scope, request, info)
+    config = await applied_configuration(scope, request, info, write)
 
     async def produce(old: Object | None) -> Object:
         live = scope.body.from_hub(old) if old is not None else None
-        if live is not None:
-            check_uid(scope, write, config, live)
+        if live is None:
+            _refuse_uid(scope, config, write)
         result = scope.owner.applied(config, live, write, force=force)
-        return scope.body.to_hub(_typed(scope, result, write))
+        return scope.body.to_hub(_typed(scope, result))
 
     stored, created = await scope.store.update(info.name, produce, write, create=_creates(scope))
     return scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
@@ -47,45 +49,53 @@ def _creates(scope: Scope) -> bool:
     return scope.subresource == "status" and scope.resource.status is not None and scope.resource.status.creates
 
 
-async def applied_configuration(scope: Scope, request: Request, info: RequestInfo) -> Object:
+async def applied_configuration(scope: Scope, request: Request, info: RequestInfo, write: Write) -> Object:
     """The applied configuration: the first document of a YAML body. Raises BadRequest."""
     data = await scope.body.bytes(request)
     try:
-        value = yamlcodec.loads(data)
+        value, repeated = yamlcodec.loads_noting(data)
     except yamlcodec.YAMLError as error:
-        raise bad_request(f"error decoding YAML: {error}") from error
-    if not isinstance(value, dict):
-        raise bad_request(f"error decoding YAML: json: cannot unmarshal {type(value).__name__} into Go value of type map")
+        raise bad_request(f"error encoding patch: {error}") from error
+    if value is not None and not isinstance(value, dict):
+        what = f"json: cannot unmarshal {kind_of(value)} into Go value of type map[string]interface {{}}"
+        raise bad_request(f"error decoding patch: error unmarshaling JSON: while decoding JSON: {what}")
+    config: Object = value or {}
+    _check_type(scope, config)
+    metadata = config.get("metadata") or {}
+    if isinstance(metadata, dict) and isinstance(metadata.get("name", ""), str):
+        check_names(scope, info, config)
+    if repeated and write.field_validation == "Strict":
+        texts = yamlcodec.duplicates_text(repeated)
+        raise bad_request(f"error strict decoding patch: error converting YAML to JSON: {texts}")
+    if repeated and write.field_validation == "Warn":
+        for text in repeated:
+            write.warn(text)
+    return config
+
+
+def _refuse_uid(scope: Scope, config: Object, write: Write) -> None:
+    """An apply that would make the object can't say which one it means."""
+    uid = (config.get("metadata") or {}).get("uid")
+    if uid:
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise conflict(scope.resource.group, scope.resource.plural, write.name, why)
+
+
+def _check_type(scope: Scope, config: Object) -> None:
+    """The configuration must name the endpoint's own kind and version."""
     target = scope.body.target
-    kind, api_version = value.get("kind"), value.get("apiVersion")
-    if not kind:
-        raise bad_request(f"Object 'Kind' is missing in '{data.decode('utf-8', 'replace')}'")
-    if kind != target.kind:
-        raise _mismatch("kind", f"{api_version}, Kind={kind}", f"{target.api_version}, Kind={target.kind}")
-    if api_version != target.api_version:
-        raise bad_request(
-            f"Incorrect version specified in apply patch. Specified patch version: {api_version}, "
-            f"expected: {target.api_version}"
-        )
-    metadata = value.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    if not name:
-        raise bad_request("metadata.name is required")
-    if name != info.name:
-        raise bad_request(f"metadata.name: {name} does not match the name on the URL {info.name}")
-    return value
+    kind, api_version = config.get("kind") or "", config.get("apiVersion") or ""
+    if (kind, api_version) != (target.kind, target.api_version):
+        shown = api_version if "/" in api_version else f"/{api_version}"
+        raise bad_request(f"invalid object type: {shown}, Kind={kind}")
 
 
-def _mismatch(what: str, found: str, expected: str) -> APIError:
-    return bad_request(f"Incorrect {what} specified in apply patch. Specified: {found}, expected: {expected}")
-
-
-def _typed(scope: Scope, result: Object, write: Write) -> Object:
+def _typed(scope: Scope, result: Object) -> Object:
     """The merged object as its type takes it, with defaults."""
     findings = Findings()
     value = {key: item for key, item in result.items() if key not in ("kind", "apiVersion")}
     try:
-        obj = scope.body.decode_value(value, findings)
+        return scope.body.decode_value(value, findings)
     except DecodeError as error:
-        raise bare_internal(str(error)) from error
-    return obj
+        why = restore.problem(scope.body.target.schema, value) or str(error)
+        raise scope.owner.tracker.unconvertible(result, why) from error

@@ -18,6 +18,7 @@ from pilothouse.machinery.errors import APIError, bad_request, too_large
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
+from pilothouse.registry.managedfields import resets
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
@@ -89,8 +90,10 @@ class BodyDecoder:
         """Kind, version and defaults."""
         target = self.target
         made = {"kind": target.kind, "apiVersion": target.api_version, **obj}
-        if not self._typed or not self._same_as_hub:
+        if not self._typed:
             return made
+        if not self._same_as_hub:
+            return self.from_hub(self.to_hub(made))
         defaults = self._behaviour().defaults
         if defaults is not None:
             defaults(made)
@@ -128,7 +131,11 @@ class BodyDecoder:
 
     def _decode(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
         try:
-            return decode_parsed(self.target.schema, raw, value, findings)
+            forget = resets(value)
+            obj = decode_parsed(self.target.schema, raw, value, findings)
+            if forget:  # the type knows no empty list, the owners' rules do
+                obj["metadata"]["managedFields"] = []
+            return obj
         except (DecodeError, JSONError) as error:
             raise self._cannot(str(error)) from error
 
@@ -226,6 +233,8 @@ class BodyDecoder:
     def decode_value(self, value: Any, findings: Findings) -> Object:
         """A value that a patch made, as the type takes it. Raises DecodeError."""
         obj = compile_decoder(self.target.schema)(value, findings)
+        if resets(value):
+            obj["metadata"]["managedFields"] = []
         return self.finish(obj)
 
     def empty(self) -> Object:

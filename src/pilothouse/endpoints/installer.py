@@ -83,7 +83,7 @@ class Router:
             raise path_not_found()
         handler = entry.handlers.get(info.verb)
         everywhere = entry.namespaced and not info.namespace
-        if handler is None or _named(info) != (info.verb in _NAMED) or everywhere and info.verb not in ("list", "watch"):
+        if handler is None or _named(info) != (info.verb in _NAMED) or (everywhere and info.verb not in ("list", "watch")):
             raise method_not_allowed()
         return handler
 

@@ -120,9 +120,11 @@ def write_options(query: Query, kind: str) -> tuple[bool, str, str]:
     manager = query.get("fieldManager")
     if len(manager) > 128:
         causes.append(Cause("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
-    bad = next((char for char in manager if not char.isprintable()), "")
-    if bad:
-        causes.append(Cause("FieldValueInvalid", f'Invalid value: "{manager}": should only contain printable characters', "fieldManager"))
+    for place, char in enumerate(manager):
+        if not char.isprintable():
+            shown = dumps(manager).decode()
+            text = f"Invalid value: {shown}: invalid character U+{ord(char):04X} (at position {place})"
+            causes.append(Cause("FieldValueInvalid", text, "fieldManager"))
     validation = query.get("fieldValidation")
     if validation not in ("", "Ignore", "Warn", "Strict"):
         causes.append(_unsupported("fieldValidation", validation, '"", "Ignore", "Strict", "Warn"'))

@@ -54,7 +54,7 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
     form = scope.forms.negotiate(request, OBJECT_FORMS)
     if is_apply(request):
         applying, force = apply_options(scope, request, info, query)
-        config = await applied_configuration(scope, request, info)
+        config = await applied_configuration(scope, request, info, applying)
         answer = await storage.apply_part(info.name, config, applying, force=force)
         return scope.forms.virtual_response(answer, scope.version, form)
     dry_run, manager, validation = write_options(query, "PatchOptions")

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import orjson
-
 from pilothouse.endpoints.options import write_options
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid
-from pilothouse.machinery.jsoncodec import JSONError, duplicates, loads
-from pilothouse.machinery.patch import jsonpatch, mergepatch, strategic, undecodable
+from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Patch, parse_patch, restore
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
-JSON_PATCH: Final = "application/json-patch+json"
-MERGE_PATCH: Final = "application/merge-patch+json"
-STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 _APPLY_TYPES: Final = ("application/apply-patch+yaml", "application/apply-patch+cbor")
 _TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 Patched = Callable[[Object], Object]  # the object in the request's version -> the object that the patch makes of it
@@ -60,89 +54,37 @@ async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
     if media_type not in _TYPES:
         raise unsupported()
     data = await scope.body.bytes(request)
-    try:
-        document = loads(data)
-    except JSONError as error:
-        raise bad_request("invalid JSON patch") from error
-    notes = _notes(media_type, document, data, write)
+    patch = parse_patch(media_type, data, scope.body.target.schema, strict=write.field_validation != "Ignore")
     told: list[str] = []
 
     def patched(old: Object) -> Object:
-        value = _carry_out(scope, media_type, document, old)
-        shown = _shown(media_type, document)
-        return _typed(scope, value, shown, notes, write, told)
+        return _typed(scope, patch, *patch(old), write, told)
 
     return patched
 
 
-def _notes(media_type: str, document: Any, data: bytes, write: Write) -> list[str]:
-    """Strict findings of the patch document itself. Raises what is wrong with it."""
-    if media_type == JSON_PATCH:
-        found = jsonpatch.unknown_fields(jsonpatch.check(document))
-    else:
-        (mergepatch if media_type == MERGE_PATCH else strategic).check(document)
-        found = duplicates(data) if write.field_validation != "Ignore" else []
-    return found
-
-
-def _carry_out(scope: Scope, media_type: str, document: Any, old: Object) -> Any:
-    if media_type == JSON_PATCH:
-        return jsonpatch.apply(document, old)
-    if media_type == MERGE_PATCH:
-        return mergepatch.apply(document, old)
-    return strategic.apply(document, old, scope.body.target.schema)
-
-
-def _shown(media_type: str, document: Any) -> Callable[[Any], str]:
-    """How messages show what did not decode: the whole document, for a strategic merge patch the patch as Go prints it."""
-    if media_type == STRATEGIC_PATCH:
-        return lambda value: go_map(document)
-    return lambda value: dumps_sorted(value).decode()
-
-
-def _typed(
-    scope: Scope, value: Any, shown: Callable[[Any], str], notes: list[str], write: Write, told: list[str]
-) -> Object:
-    """The patched document as its type takes it. Raises Invalid, BadRequest."""
+def _typed(scope: Scope, patch: Patch, value: Any, notes: list[str], write: Write, told: list[str]) -> Object:
+    """The patched document as its type takes it. Raises Invalid, BadRequest. Warnings are told once, however often it runs."""
     findings = Findings()
     for text in notes:
         findings.note(text)
     target = scope.body.target
-    kept = value
-    if isinstance(value, dict):
-        kind, api_version = value.get("kind", target.kind), value.get("apiVersion", target.api_version)
-        if (kind, api_version) != (target.kind, target.api_version):
-            raise _other_kind(scope, kind, api_version)
-        value = {key: item for key, item in value.items() if key not in ("kind", "apiVersion")}
+    kind, api_version = value.get("kind", target.kind), value.get("apiVersion", target.api_version)
+    if (kind, api_version) != (target.kind, target.api_version):
+        raise _other_kind(scope, kind, api_version)
+    document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion")}
     try:
-        obj = scope.body.decode_value(value, findings)
+        obj = scope.body.decode_value(document, findings)
     except DecodeError as error:
-        raise undecodable(shown(kept), str(error)) from error
+        why = restore.problem(target.schema, document) if patch.media_type == STRATEGIC_PATCH else ""
+        raise patch.refused(value, why or str(error)) from error
     if findings.strict and write.field_validation == "Strict":
-        raise undecodable(shown(kept), f"strict decoding error: {', '.join(findings.strict)}")
+        raise patch.refused(value, f"strict decoding error: {', '.join(findings.strict)}")
     if findings.strict and write.field_validation == "Warn" and not told:
         told += findings.strict
         for text in findings.strict:
             write.warn(text)
     return obj
-
-
-def dumps_sorted(value: Any) -> bytes:
-    """JSON with the members of all objects sorted."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def go_map(value: Any) -> str:
-    """A decoded JSON value as Go's %v prints it: `map[a:1 b:[x y]]`."""
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{go_map(value[key])}" for key in sorted(value)) + "]"
-    if isinstance(value, list):
-        return "[" + " ".join(go_map(item) for item in value) + "]"
-    if value is None:
-        return "<nil>"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
 
 
 def _other_kind(scope: Scope, kind: str, api_version: str) -> APIError:

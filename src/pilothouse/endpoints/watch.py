@@ -10,7 +10,7 @@ from typing import Final
 from pilothouse.endpoints import table as tables
 from pilothouse.endpoints.forms import BATCH
 from pilothouse.endpoints.frames import Framer
-from pilothouse.endpoints.negotiation import JSON, PROTOBUF, Form, negotiate
+from pilothouse.endpoints.negotiation import JSON, PROTOBUF, Form
 from pilothouse.endpoints.options import flag, integer, list_options
 from pilothouse.endpoints.render import headers_of
 from pilothouse.endpoints.requestinfo import Query

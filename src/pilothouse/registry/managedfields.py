@@ -291,13 +291,15 @@ class Tracker:
         return [self._entry(BEFORE_FIRST_APPLY, UPDATE, now, fields)] if fields else []
 
     def _apply(self, live: Object, config: Object, manager: str, now: str, known: list[Entry], force: bool) -> Steps:
-        fields = self._ownable(applied(self.schema)(config), self.api_version)
+        sent = applied(self.schema)(config)
+        fields = self._ownable(sent, self.api_version)
         mine = self._entry(manager, APPLY, "", fields)
         last = next((entry for entry in known if entry.key == mine.key), None)
         others = [entry for entry in known if entry is not last]
         merged = merge(self.schema, live, config)
         if last is not None and last.fields and self._prunes(last, others, fields):
-            merged = yield from self._pruned(merged, last, [*others, mine])
+            # What the server owns is nobody's, but the name in the configuration keeps the metadata around it.
+            merged = yield from self._pruned(merged, last, [*others, mine.owning(sent)])
         conflicts: Conflicts = []
         left: list[Entry] = []
         if others:
