@@ -1,0 +1,30 @@
+"""Puts the allocators together for a server."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from pilothouse.admission.lookups import StoreReader, Stores
+from pilothouse.builtin.allocation.addresses import Addresses
+from pilothouse.builtin.allocation.addressrange import Below
+from pilothouse.builtin.allocation.claims import ServiceClaims
+from pilothouse.builtin.allocation.portmap import PortRange
+from pilothouse.builtin.allocation.ports import FOLDER, Ports
+from pilothouse.storage.api import Storage
+
+
+def service_claims(
+    stores: Stores,
+    open_storage: Callable[[str], Storage],
+    cidrs: Sequence[str],
+    node_ports: str,
+    now: Callable[[], datetime],
+    below: Below = random.randrange,
+) -> ServiceClaims:
+    """The claims of services. `cidrs`: configured ranges; `node_ports`: "first-last"; `open_storage`: of a prefix."""
+    addresses = Addresses(stores, StoreReader(stores, "networking.k8s.io", "servicecidrs"), cidrs, now, below)
+    services = StoreReader(stores, "", "services")
+    ports = Ports(open_storage(FOLDER), services, PortRange.parse(node_ports), below)
+    return ServiceClaims(addresses, ports)
