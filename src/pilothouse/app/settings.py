@@ -52,6 +52,9 @@ class Settings:
     shutdown_delay_duration: float = flag(
         0.0, "Serving", values.duration, "how long to go on serving, not ready, after the signal to stop", "0s"
     )
+    livez_grace_period: float = flag(
+        0.0, "Serving", values.duration, "how long after the start /livez forgives unfinished registration", "0s"
+    )
     data: Path = flag(Path(".pilothouse"), "Data", values.path, "folder for keys, kubeconfig and objects")
     storage: str = flag(
         "sqlite", "Data", values.choice("sqlite", "memory"), "where objects live: sqlite, or memory (gone at the end)"

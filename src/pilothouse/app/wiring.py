@@ -1,4 +1,4 @@
-"""Puts the rooms together: engine, stores, delegates, filters. The one place where everything is known; it holds no behaviour of the API."""
+"""Puts the rooms together: engine, stores, delegates, filters. It holds no behaviour of the API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from pilothouse.admission.chain import Chain
 from pilothouse.admission.defaults import default_plugins
 from pilothouse.app.front import Parts, build_front
-from pilothouse.app.poststart import HOOKS
+from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
 from pilothouse.auth.attributes import AlwaysAllow
 from pilothouse.auth.authenticators import Authenticator, ClientCertificates, TokenFile, Union
@@ -46,7 +46,7 @@ from pilothouse.kit.metrics import Registry
 from pilothouse.registry.metadata import new_uid
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks
-from pilothouse.serving.http import Handler
+from pilothouse.serving.http import Answer, Handler, Request
 from pilothouse.storage.api import Engine
 from pilothouse.storage.engines.memory import MemoryEngine
 
@@ -112,7 +112,7 @@ async def build_application(settings: Settings, client_ca: bytes) -> Application
     return application
 
 
-async def _unset(request: object) -> None:  # type: ignore[misc]
+async def _unset(request: Request) -> Answer:
     raise RuntimeError("the application is not wired yet")
 
 
@@ -151,7 +151,7 @@ def _chain(
             audit_id(new_uid),
             metrics(RequestMetrics(registry), time.perf_counter),
             errors(renderer),
-            not_ready(lambda: True),
+            not_ready(application.hooks.all_finished(*ROUTES)),
             wait_group(running),
             cors(settings.cors_allowed_origins),
             cache_control(),

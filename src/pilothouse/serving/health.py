@@ -1,4 +1,7 @@
-"""/healthz, /livez and /readyz with their named checks (Kubernetes documentation, "Kubernetes API health endpoints")."""
+"""/healthz, /livez and /readyz with their named checks (Kubernetes documentation, "Kubernetes API health endpoints").
+
+Clients learn which check fails, the log and the metrics learn why.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs
 
+from pilothouse.kit.metrics import Counter, Gauge, Registry
 from pilothouse.serving.http import Handler, Request, Response
 
+ENDPOINTS: Final = ("healthz", "livez", "readyz")
 _log = logging.getLogger(__name__)
 _TEXT: Final = (b"Content-Type", b"text/plain; charset=utf-8")
 _NOSNIFF: Final = (b"X-Content-Type-Options", b"nosniff")
+_OK: Final = b"ok"
 
 
 class CheckFailed(Exception):
@@ -21,66 +27,114 @@ class CheckFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`probe` raises CheckFailed when something is wrong."""
+    """`probe` raises CheckFailed when something is wrong.
+
+    `forgiven`: while the grace period of an endpoint runs, it does not fail for this check.
+    """
 
     name: str
     probe: Callable[[], Awaitable[None]]
+    forgiven: bool = False
 
 
 async def always_well() -> None:
     """A check of something that can't fail while the server answers at all."""
 
 
-def health_handler(endpoint: str, checks: Callable[[], Sequence[Check]]) -> Handler:
-    """Serves `/ENDPOINT` and `/ENDPOINT/CHECK`."""
+class HealthMetrics:
+    """How checks ended, for /metrics and /metrics/slis: `type` is the endpoint that was asked."""
+
+    def __init__(self, registry: Registry) -> None:
+        labels = ("name", "type")
+        self._last = registry.add(
+            Gauge("kubernetes_healthcheck", "This metric records the result of a single healthcheck.", labels)
+        )
+        self._all = registry.add(
+            Counter(
+                "kubernetes_healthchecks_total",
+                "This metric records the results of all healthcheck.",
+                (*labels, "status"),
+            )
+        )
+
+    def record(self, endpoint: str, check: str, well: bool) -> None:
+        self._last.bind(check, endpoint).set(float(well))
+        self._all.bind(check, endpoint, "success" if well else "error").add()
+
+
+class Health:
+    """One of the three endpoints. `in_grace` is true as long as forgiven checks may fail."""
+
+    def __init__(
+        self, name: str, checks: Sequence[Check], metrics: HealthMetrics, in_grace: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.name = name
+        self._checks = tuple(checks)
+        self._names = frozenset(check.name for check in checks)
+        self._metrics = metrics
+        self._in_grace = in_grace
+
+    async def failure(self, check: Check) -> CheckFailed | None:
+        """Why the check fails, None where all is well."""
+        try:
+            await check.probe()
+        except CheckFailed as error:
+            self._metrics.record(self.name, check.name, False)
+            if check.forgiven and self._in_grace():
+                return None
+            _log.warning("%s check %s failed: %s", self.name, check.name, error)
+            return error
+        self._metrics.record(self.name, check.name, True)
+        return None
+
+    async def one(self, name: str) -> Response:
+        """The answer of /ENDPOINT/CHECK."""
+        for check in self._checks:
+            if check.name == name:
+                if await self.failure(check) is None:
+                    return Response(200, [_TEXT], _OK)
+                return _text(500, b"internal server error: reason withheld\n")
+        return _text(404, b"404 page not found\n")
+
+    async def all(self, excluded: frozenset[str], verbose: bool) -> Response:
+        """The answer of /ENDPOINT."""
+        lines: list[str] = []
+        failed = False
+        for check in self._checks:
+            if check.name in excluded:
+                lines.append(f"[+]{check.name} excluded: ok\n")
+            elif await self.failure(check) is None:
+                lines.append(f"[+]{check.name} ok\n")
+            else:
+                failed = True
+                lines.append(f"[-]{check.name} failed: reason withheld\n")
+        unknown = sorted(excluded - self._names)
+        if unknown:
+            shown = ", ".join(f'"{name}"' for name in unknown)
+            lines.append(f"warn: some health checks cannot be excluded: no matches for {shown}\n")
+        if failed:
+            return _text(500, f"{''.join(lines)}{self.name} check failed\n".encode())
+        if verbose:
+            return _text(200, f"{''.join(lines)}{self.name} check passed\n".encode())
+        return _text(200, _OK)
+
+
+def _text(status: int, body: bytes) -> Response:
+    return Response(status, [_TEXT, _NOSNIFF], body)
+
+
+def health_handler(health: Health) -> Handler:
+    """Serves `/ENDPOINT` and `/ENDPOINT/CHECK`, whatever the method."""
+    whole = f"/{health.name}"
+    parts = f"{whole}/"
 
     async def serve(request: Request) -> Response:
-        single = request.path.removeprefix(f"/{endpoint}").strip("/")
-        if single:
-            return await _one(endpoint, single, checks())
-        return await _all(endpoint, checks(), request.query)
+        path = request.path
+        if path != whole:
+            return await health.one(path.removeprefix(parts))
+        if not request.query:
+            return await health.all(frozenset(), verbose=False)
+        asked = parse_qs(request.query, keep_blank_values=True)
+        return await health.all(frozenset(asked.get("exclude", ())), "verbose" in asked)
 
     return serve
-
-
-async def _one(endpoint: str, name: str, checks: Sequence[Check]) -> Response:
-    for check in checks:
-        if check.name == name:
-            if await _failure(endpoint, check) is None:
-                return Response(200, [_TEXT, _NOSNIFF], b"ok")
-            return Response(500, [_TEXT, _NOSNIFF], b"internal server error: reason withheld\n")
-    return Response(404, [_TEXT, _NOSNIFF], b"404 page not found\n")
-
-
-async def _all(endpoint: str, checks: Sequence[Check], query: str) -> Response:
-    asked = parse_qs(query, keep_blank_values=True)
-    excluded = set(asked.get("exclude", ()))
-    unknown = excluded - {check.name for check in checks}
-    lines: list[str] = []
-    failed = False
-    for check in checks:
-        if check.name in excluded:
-            lines.append(f"[+]{check.name} excluded: ok")
-        elif await _failure(endpoint, check) is None:
-            lines.append(f"[+]{check.name} ok")
-        else:
-            failed = True
-            lines.append(f"[-]{check.name} failed: reason withheld")
-    if unknown:
-        shown = ", ".join(f'"{name}"' for name in sorted(unknown))
-        lines.append(f"warn: some health checks cannot be excluded: no matches for {shown}")
-    text = "".join(f"{line}\n" for line in lines)
-    if failed:
-        return Response(500, [_TEXT, _NOSNIFF], f"{text}{endpoint} check failed\n".encode())
-    if "verbose" in asked:
-        return Response(200, [_TEXT, _NOSNIFF], f"{text}{endpoint} check passed\n".encode())
-    return Response(200, [_TEXT, _NOSNIFF], b"ok")
-
-
-async def _failure(endpoint: str, check: Check) -> CheckFailed | None:
-    try:
-        await check.probe()
-    except CheckFailed as error:
-        _log.warning("%s check %s failed: %s", endpoint, check.name, error)
-        return error
-    return None

@@ -1,0 +1,136 @@
+"""The front of the server: what is served outside the resources, and the order in which the delegates are asked."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pilothouse
+from pilothouse.aggregator.delegation import Delegate, PathRoutes, delegation
+from pilothouse.app.poststart import FORGIVEN, health_checks
+from pilothouse.app.settings import Settings
+from pilothouse.builtin import documents, facts, published
+from pilothouse.builtin.binaryforms import encode_document
+from pilothouse.builtin.server import BuiltinServer
+from pilothouse.builtin.types import builtin_types
+from pilothouse.discovery.catalog import Catalog
+from pilothouse.discovery.handlers import discovery_handler, root_handler, version_handler
+from pilothouse.discovery.version import version_info
+from pilothouse.endpoints.installer import Router
+from pilothouse.endpoints.negotiation import PROTOBUF, YAML, Form
+from pilothouse.endpoints.render import Renderer
+from pilothouse.kit.metrics import Registry
+from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
+from pilothouse.openapi import catalog as openapi
+from pilothouse.openapi.handlers import openapi_handler
+from pilothouse.serving.health import CheckFailed, Health, HealthMetrics, health_handler
+from pilothouse.serving.hooks import Hooks, Step
+from pilothouse.serving.http import Handler
+from pilothouse.serving.metrics_page import metrics_handler
+from pilothouse.storage.api import Engine
+from pilothouse.storage.errors import StorageError
+
+_ETCD_SECONDS = 2.0  # the store must answer a check within
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the front is put together from. `stopping` is true once the server shall end."""
+
+    settings: Settings
+    engine: Engine
+    builtin: BuiltinServer
+    router: Router
+    renderer: Renderer
+    registry: Registry
+    hooks: Hooks
+    stopping: Callable[[], bool]
+
+
+def build_front(parts: Parts) -> Handler:
+    """The handler behind all filters."""
+    settings = parts.settings
+    catalog = Catalog(document_encoder(parts.renderer), lambda: f"{settings.host}:{settings.port}")
+    catalog.serve(published.discovery_groups(facts.groups(), parts.builtin.rows, lambda row: True))
+    published_documents = openapi.Catalog(time.time)
+    documents.publish(published_documents, parts.builtin.rows)
+    routes = PathRoutes()
+    _health_pages(parts, routes)
+    _pages(parts, routes, catalog)
+    last = delegation([routes, Delegate(parts.router)])
+    return discovery_handler(catalog, openapi_handler(published_documents, asyncio.to_thread, time.time, last))
+
+
+def _pages(parts: Parts, routes: PathRoutes, catalog: Catalog) -> None:
+    routes.at("/metrics", metrics_handler(parts.registry))
+    release = f"pilothouse-{pilothouse.__version__}"
+    compiler = f"cpython-{platform.python_version()}"
+    version = version_handler(version_info(release=release, compiler=compiler, platform=f"linux/{_machine()}"))
+    routes.at("/version", version)
+    routes.at("/version/", version)
+    root = root_handler(lambda: sorted({*catalog.paths(), *routes.paths()}))
+    routes.at("/", root)
+    routes.at("/index.html", root)
+
+
+def _machine() -> str:
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+
+
+def document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Form], bytes]:
+    """How discovery writes its documents."""
+
+    def encode(kind: str, document: dict[str, object], form: Form) -> bytes:
+        if form.media_type == PROTOBUF:
+            return encode_document(builtin_types(), published.discovery_package(kind), kind, document)
+        if form.media_type == YAML:
+            return renderer.encode(document, form)
+        return dumps_pretty(document) if form.pretty else dumps(document) + b"\n"
+
+    return encode
+
+
+def _health_pages(parts: Parts, routes: PathRoutes) -> None:
+    metrics = HealthMetrics(parts.registry)
+    checks = health_checks(parts.hooks.checks(FORGIVEN), _probes(parts))
+    began = time.monotonic()
+    for name, listed in checks.items():
+        grace = parts.settings.livez_grace_period if name == "livez" else 0.0
+        health = Health(name, listed, metrics, lambda grace=grace: time.monotonic() - began < grace)
+        routes.under(f"/{name}", health_handler(health))
+        for check in listed:
+            routes.at(f"/{name}/{check.name}", health_handler(health))
+
+
+def _probes(parts: Parts) -> dict[str, Step]:
+    engine, hooks = parts.engine, parts.hooks
+
+    async def etcd() -> None:
+        try:
+            async with asyncio.timeout(_ETCD_SECONDS):
+                await engine.revision()
+        except (StorageError, OSError, TimeoutError) as error:
+            raise CheckFailed(f"the store does not answer: {error!r}") from error
+
+    def after(*names: str) -> Step:
+        async def probe() -> None:
+            missing = [name for name in names if not hooks.finished(name)]
+            if missing:
+                raise CheckFailed(f"waits for {', '.join(missing)}")
+
+        return probe
+
+    async def shutdown() -> None:
+        if parts.stopping():
+            raise CheckFailed("process is shutting down")
+
+    return {
+        "etcd": etcd,
+        "informer-sync": after("generic-apiserver-start-informers", "start-kube-aggregator-informers"),
+        "autoregister-completion": after("kube-apiserver-autoregistration"),
+        "loopback-serving-certificate": after(),
+        "shutdown": shutdown,
+    }
