@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pilothouse.builtin import facts, namerules
 from pilothouse.builtin.behaviours import behaviour
-from pilothouse.builtin.conversions import conversion
+from pilothouse.builtin.conversions import conversion, hub_version
 from pilothouse.builtin.types import TypeTable
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.resource import (
@@ -30,7 +30,11 @@ _METADATA: Final = frozenset({"labels", "annotations", "finalizers", "ownerRefer
 _DEFINITIONS: Final = ("apiextensions.k8s.io", "customresourcedefinitions")
 _CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 # Last word of the package of internal types, where it is not the first word of the group's name.
-_GO_PACKAGES: Final = {"": "core", "internal.apiserver.k8s.io": "apiserverinternal", "rbac.authorization.k8s.io": "rbac"}
+_GO_PACKAGES: Final = {
+    "": "core",
+    "internal.apiserver.k8s.io": "apiserverinternal",
+    "rbac.authorization.k8s.io": "rbac",
+}
 _SPECIAL_DELETES: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("", "pods"): {"graceful": True},
     ("", "namespaces"): {
@@ -73,7 +77,7 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts], served: Served)
     rules, stored = first.rules, first.stored
     assert stored is not None
     versions = {row.version: _version(types, row, served(row)) for row in rows}
-    hub = first.version
+    hub = hub_version(first.group, first.plural, first.version)
     if (first.group, first.plural) == ("events.k8s.io", "events"):
         hub = "core/v1"
         versions[hub] = ServedVersion(hub, "Event", types.get("k8s.io/api/core/v1", "Event"), "v1", served=False)
@@ -110,7 +114,9 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts], served: Served)
 
 def _version(types: TypeTable, row: facts.ResourceFacts, served: bool) -> ServedVersion:
     deprecated = facts.deprecations().get((row.api_version, row.plural), "")
-    return ServedVersion(row.version, row.kind, types.get(row.package, row.type_name), row.api_version, deprecated, served)
+    return ServedVersion(
+        row.version, row.kind, types.get(row.package, row.type_name), row.api_version, deprecated, served
+    )
 
 
 def _behaviour(group: str, plural: str) -> Behaviour:

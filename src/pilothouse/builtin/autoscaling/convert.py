@@ -10,6 +10,7 @@ from pilothouse.builtin.autoscaling import metricforms
 from pilothouse.builtin.types import builtin_types
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads
+from pilothouse.registry.resource import Convert
 
 Object = dict[str, Any]
 _PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
@@ -28,7 +29,7 @@ _POLICY: Final = ("type", "value", "periodSeconds")
 _NAMES: Final = {name.lower(): name for name in ("scaleUp", "scaleDown", *_RULES, *_POLICY)}
 
 
-def to_hub(obj: Object, version: str) -> Object:
+def _to_hub(obj: Object, version: str) -> Object:
     """The v2 form of a v1 autoscaler."""
     metadata = dict(obj.get("metadata") or {})
     notes = dict(metadata.get("annotations") or {})
@@ -45,7 +46,7 @@ def to_hub(obj: Object, version: str) -> Object:
     }
 
 
-def from_hub(obj: Object, version: str) -> Object:
+def _from_hub(obj: Object, version: str) -> Object:
     """The v1 form of a v2 autoscaler."""
     metadata = dict(obj.get("metadata") or {})
     notes = {name: value for name, value in (metadata.get("annotations") or {}).items() if name not in _ALL}
@@ -212,3 +213,6 @@ def _upper(name: str) -> str:
 
 def _text(value: Any) -> str:
     return dumps(value).decode()
+
+
+autoscalers: Final = Convert(_to_hub, _from_hub)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from pilothouse.registry.resource import Convert
+
 Object = dict[str, Any]
 _RENAMED: Final = {  # events.k8s.io/v1 -> core/v1
     "regarding": "involvedObject",
@@ -34,7 +36,7 @@ _NEW_ALWAYS: Final[dict[str, Any]] = {
 _NEW_DROPPED_WHEN_EMPTY: Final = ("reportingController", "reportingInstance")
 
 
-def to_hub(obj: Object, version: str) -> Object:
+def _to_hub(obj: Object, version: str) -> Object:
     """The core form of an events.k8s.io event."""
     found = {_RENAMED.get(key, key): value for key, value in obj.items()}
     made = {"metadata": found.get("metadata", {})}
@@ -47,7 +49,7 @@ def to_hub(obj: Object, version: str) -> Object:
     return {"kind": "Event", "apiVersion": "v1", **made}
 
 
-def from_hub(obj: Object, version: str) -> Object:
+def _from_hub(obj: Object, version: str) -> Object:
     """The events.k8s.io form of a core event."""
     found = {_BACK.get(key, key): value for key, value in obj.items()}
     made = {"metadata": found.get("metadata", {})}
@@ -58,3 +60,6 @@ def from_hub(obj: Object, version: str) -> Object:
             empty = _NEW_ALWAYS[key]
             made[key] = dict(empty) if isinstance(empty, dict) else empty
     return {"kind": "Event", "apiVersion": f"events.k8s.io/{version}", **made}
+
+
+events: Final = Convert(_to_hub, _from_hub)
