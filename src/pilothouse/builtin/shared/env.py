@@ -150,12 +150,12 @@ def variables(items: Sequence[Object], field: Field, volumes: Mapping[str, Objec
         name = item.get("name", "")
         if not name:
             field.required(f"[{index}].name")
-        else:
+        elif not (name.isidentifier() and name.isascii()):  # such names are always fine
             whys = words.environment_name(name)
             if whys:
                 field.all_invalid(f"[{index}].name", name, whys)
-        source = item.get("valueFrom")
-        if source is not None:
+        if "valueFrom" in item:
+            source = item["valueFrom"] or {}
             before = len(field.found)
             _value_from(source, field, item, volumes)
             if len(field.found) > before:
