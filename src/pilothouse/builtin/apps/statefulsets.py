@@ -36,6 +36,12 @@ _ONLY: Final = (
 _KEEP: Final = ("Retain", "Delete")
 _FIXED: Final = ("selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates")
 
+
+def _named_kind(claim: dict[str, Any]) -> None:
+    """Whatever a claim template calls itself."""
+    claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
+
+
 _fill: Final = defaults(
     {
         "spec.podManagementPolicy": "OrderedReady",
@@ -47,8 +53,7 @@ _fill: Final = defaults(
         "spec.replicas": 1,
         "spec.revisionHistoryLimit": 10,
         "spec.template": template_defaults,
-        "spec.volumeClaimTemplates[].apiVersion": "v1",
-        "spec.volumeClaimTemplates[].kind": "PersistentVolumeClaim",
+        "spec.volumeClaimTemplates[]": _named_kind,
         "spec.volumeClaimTemplates[].spec": claim_spec_defaults,
         "spec.volumeClaimTemplates[].status.phase": "Pending",
     }
@@ -118,7 +123,10 @@ def _only(spec: Mapping[str, Any], field: Field) -> None:
     old = field.old
     changed = [name for name in _FIXED if not same(spec.get(name), old.get(name))]
     for name in changed:
-        field.invalid(name, spec.get(name), IMMUTABLE)
+        shown = spec.get(name)
+        if name == "volumeClaimTemplates" and shown is not None:
+            shown = [internal("PersistentVolumeClaim", one) for one in shown]
+        field.invalid(name, shown, IMMUTABLE)
 
 
 _validate: Final = rules(

@@ -82,11 +82,16 @@ def _fields(schema: Schema) -> Iterable[Field]:
 
 
 def _struct(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    made = {
+    # Metadata is embedded there: its members stand among the others; versions and kinds are not kept.
+    metadata = value.get("metadata") if "metadata" in schema.properties else None
+    hidden = ("metadata", "kind", "apiVersion") if "metadata" in schema.properties else ()
+    made = {name: one for name, one in (metadata or {}).items() if one is not None}
+    made |= {
         _go_name(schema.name, one.name): _view(
             value.get(one.name), one.schema, one.pointer and schema.name not in _VALUES
         )
         for one in _fields(schema)
+        if one.name not in hidden
     }
     if schema.name == "PodSpec":
         context = made["SecurityContext"]
