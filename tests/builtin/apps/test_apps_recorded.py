@@ -18,20 +18,9 @@ RECORDED = [
     ("workloads", "statefulset-updates"),
     ("workloads", "daemonset-defaults-and-invalid"),
     ("workloads", "controllerrevision"),
-    ("objects", "system-metadata-from-the-client"),
     ("objects", "nulls"),
-    ("objects", "partial-object-metadata"),
     ("objects", "generation-of-deployments"),
-    ("objects", "field-validation-nested"),
-    ("objects", "managed-fields-of-status"),
     ("objects", "status-of-deployments", 1),
-    ("patches", "json-patch-of-server-owned-metadata"),
-    ("patches", "merge-patch-null-and-nesting"),
-    ("patches", "merge-patch-empties-required-fields"),
-    ("patches", "patch-status-subresource"),
-    ("patches", "patch-and-generation"),
-    ("patches", "kubectl-client-side-apply"),
-    ("patches", "kubectl-label-scale-restart-set"),
 ]
 
 

@@ -7,7 +7,6 @@ from writes import check
 
 KINDS = "leases"
 RECORDED = [
-    ("objects", "update-needs-resource-version"),
     ("objects", "generation-of-other-kinds"),
     ("groups_misc", "lease-basic"),
     ("groups_misc", "lease-invalid"),

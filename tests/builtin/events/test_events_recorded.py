@@ -9,8 +9,6 @@ KINDS = "events"
 RECORDED = [
     ("core", "event-core"),
     ("core", "event-new-style-rules"),
-    ("objects", "events-in-two-groups"),
-    ("objects", "events-refusals"),
     ("groups_misc", "event-v1-basic"),
     ("groups_misc", "event-core-read-in-events"),
     ("groups_misc", "event-v1-required", 1),

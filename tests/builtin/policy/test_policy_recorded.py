@@ -9,9 +9,7 @@ KINDS = "poddisruptionbudgets"
 RECORDED = [
     ("workloads", "pdb-defaults-and-invalid"),
     ("workloads", "pdb-updates-and-status", 3),
-    ("objects", "update-needs-resource-version"),
     ("objects", "generation-of-other-kinds"),
-    ("objects", "eviction-with-a-budget"),
 ]
 
 
