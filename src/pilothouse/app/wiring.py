@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pilothouse.admission.chain import Chain
 from pilothouse.admission.defaults import default_plugins
+from pilothouse.admission.lookups import Stores
 from pilothouse.app.front import Parts, build_front
 from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
@@ -20,8 +21,11 @@ from pilothouse.auth.attributes import AlwaysAllow
 from pilothouse.auth.authenticators import Authenticator, ClientCertificates, TokenFile, Union
 from pilothouse.auth.certificates import ClientAuthority
 from pilothouse.builtin import enablement
+from pilothouse.builtin.allocation.wiring import service_claims
 from pilothouse.builtin.binaryforms import MetaForms
-from pilothouse.builtin.server import BuiltinServer, Needs
+from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
+from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
+from pilothouse.builtin.server import BuiltinServer, Needs, OpenStorage
 from pilothouse.builtin.types import builtin_types
 from pilothouse.cache.storage import CachedStorage
 from pilothouse.endpoints.installer import Router
@@ -51,6 +55,7 @@ from pilothouse.storage.api import Engine
 from pilothouse.storage.engines.memory import MemoryEngine
 
 FIRST_READABLE = 2  # revision
+NODE_PORTS = "30000-32767"
 _log = logging.getLogger(__name__)
 
 
@@ -102,9 +107,10 @@ async def build_application(settings: Settings, client_ca: bytes) -> Application
     needs = Needs(builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now, served)
     builtin = BuiltinServer(needs, router)
     builtin.install(_admission)
+    _services(settings, builtin.stores, needs.open_storage)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
-    hooks.add("start-system-namespaces-controller", _system_namespaces(engine, builtin.stores))
+    _first_objects(settings, engine, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks)
     parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, lambda: application.stopping)
     handler = build_front(parts)
@@ -163,6 +169,27 @@ def _chain(
             authorization(AlwaysAllow()),
         ],
         handler,
+    )
+
+
+def _services(settings: Settings, stores: Stores, open_storage: OpenStorage) -> None:
+    """Services take addresses and node ports."""
+    ranges = settings.service_cluster_ip_range.split(",")
+    stores["", "services"].claims = service_claims(stores, open_storage, ranges, NODE_PORTS, utc_now)
+
+
+def _first_objects(
+    settings: Settings, engine: Engine, stores: dict[tuple[str, str], GenericStore], hooks: Hooks
+) -> None:
+    """What a new store is given."""
+    ranges = settings.service_cluster_ip_range.split(",")
+    classes, cidrs = stores["scheduling.k8s.io", "priorityclasses"], stores["networking.k8s.io", "servicecidrs"]
+    hooks.add("start-system-namespaces-controller", _system_namespaces(engine, stores))
+    hooks.add(
+        "scheduling/bootstrap-system-priority-classes", lambda: ensure_system_priority_classes(classes, utc_now)
+    )
+    hooks.add(
+        "start-kubernetes-service-cidr-controller", lambda: ensure_default_service_cidr(cidrs, ranges, utc_now)
     )
 
 

@@ -54,18 +54,15 @@ def _says_ready(held: Object) -> bool:
 
 async def _say_ready(store: GenericStore, now: datetime) -> None:
     owner = Ownership(store.resource, "v1", "status")
-    condition = {
-        "type": "Ready",
-        "status": "True",
-        "lastTransitionTime": format_time(now),
-        "reason": "",
-        "message": _READY,
-    }
+    condition = {"type": "Ready", "status": "True", "lastTransitionTime": format_time(now), "message": _READY}
     config: dict[str, Any] = {**_KIND, "metadata": {"name": NAME}, "status": {"conditions": [condition]}}
     write = _write(now, CONTROLLER, "status")
 
     async def produce(current: Object | None) -> Object:
-        return owner.applied(config, current, write, force=True)
+        applied = owner.applied(config, current, write, force=True)
+        shown = applied["status"]["conditions"]
+        applied["status"]["conditions"] = [{"reason": "", **one} for one in shown]  # shown empty, and nobody's own
+        return applied
 
     await store.update(NAME, produce, write)
 

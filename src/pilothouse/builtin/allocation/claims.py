@@ -51,8 +51,11 @@ class ServiceClaims:
         """Raises Invalid for what was asked for by name or number, Internal where nothing is left."""
         spec = obj.get("spec") or {}
         before = _NOTHING if old is None else old.get("spec") or _NOTHING
-        if spec == before or (old is None and _address_mistakes(obj, None, write.context())):
+        if spec == before:
             return None
+        mistakes = _address_mistakes(obj, old, write.context())
+        if mistakes:
+            raise invalid("", "Service", obj["metadata"].get("name", ""), mistakes)
         held = _Held(Owner(write.namespace, obj["metadata"].get("name", "")))
         try:
             await self._claim_addresses(spec, before, held, write.dry_run)
