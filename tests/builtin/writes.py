@@ -196,7 +196,7 @@ class Replay:
             return
         method, _, path = string.Template(step["do"]).safe_substitute(self.variables).partition(" ")
         where = recorded.target(path)
-        if where is None or (where.facts.group, where.facts.plural) not in stores() or "dryRun" in path:
+        if where is None or (where.facts.group, where.facts.plural) not in stores():
             return
         if self.kinds and where.facts.plural not in self.kinds:
             return
@@ -207,7 +207,7 @@ class Replay:
             return
         run = self._run(step, method, where, self.objects.get(key))
         status = answer.get("status")
-        if run is None and status in (200, 201):
+        if run is None and status in (200, 201) and "dryRun" not in path:
             self._remember(where, status, _expected(answer.get("body")), None, "only" in step or "ignore" in step)
         if run is None or status not in (None, 200, 201, 422):
             return
@@ -261,7 +261,8 @@ class Replay:
                 if made is not None:
                     self._compare_object(label, body, _without(made, step.get("ignore", ())))
                     self._compare_warnings(label, answer, warnings)
-        self._remember(where, status, body, made, "only" in step or "ignore" in step)
+        if "dryRun" not in step["do"]:
+            self._remember(where, status, body, made, "only" in step or "ignore" in step)
 
     def _compare_causes(self, label: str, body: Any, ours: list[tuple[str, str, str]]) -> None:
         if not isinstance(body, dict) or "details" not in body:

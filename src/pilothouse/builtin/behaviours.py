@@ -104,6 +104,9 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
     "apiregistration.k8s.io": {
         "apiservices": "apiregistration.apiservices",
     },
+    "apiextensions.k8s.io": {
+        "customresourcedefinitions": "apiextensions.customresourcedefinitions",
+    },
     "storagemigration.k8s.io": {
         "storageversionmigrations": "storagemigration.storageversionmigrations",
     },
