@@ -88,7 +88,7 @@ def _at_rest(new: Object, field: Field) -> None:
             why = "uncountedTerminatedPods needs to be empty for finished job"
             field.invalid("uncountedTerminatedPods", dict(uncounted), why)
     if (new.get("ready") or 0) > new.get("active", 0):
-        field.invalid("ready", new["ready"], "cannot set more ready pods than active")
+        field.invalid("ready", new.get("ready"), "cannot set more ready pods than active")
 
 
 def _change(new: Object, old: Object, field: Field, spec: Object) -> None:

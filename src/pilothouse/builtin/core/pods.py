@@ -105,7 +105,7 @@ def _prepare_resize(new: Object, old: Object | None, context: Context) -> None:
     for kind in ("containers", "initContainers"):
         if kind in spec:
             after = {one.get("name"): one for one in sent.get(kind) or ()}
-            spec[kind] = [_taken(one, after.get(one.get("name"))) for one in spec[kind]]
+            spec[kind] = [_taken(one, after.get(one.get("name"))) for one in spec[kind] or ()]
     spec.pop("resources", None)
     if sent.get("resources") is not None:
         spec["resources"] = sent["resources"]
