@@ -65,3 +65,28 @@ def test_real_manifests_are_stored_as_the_original_stores_them(source: str) -> N
                 if answer.get("status") not in (None, 400) and "hooked" not in step:
                     found += [f"{name}: {one}" for one in judge(step, answer)]
     assert not found, "\n".join(found)
+
+
+def test_judging_changes_nothing_and_filling_twice_is_filling_once() -> None:
+    cases, _ = recorded.load(FOLDER, "manifests")
+    for name, case in cases.items():
+        step = json.loads(string.Template(json.dumps(case["steps"][0])).safe_substitute(recorded.NAMES))
+        where = recorded.target(step["do"].partition(" ")[2])
+        if where is None or (where.facts.group, where.facts.plural) not in writes.stores() or "body" not in step:
+            continue
+        kind = writes.Kind(where.facts.group, where.facts.plural, where.facts.version)
+        behaviour = kind.store.behaviour
+        try:
+            thing = kind.decode(step["body"])
+        except ValueError:
+            continue
+        once = json.dumps(thing)
+        context = recorded.Context(recorded.NAMES["ns"], "a", "", "admin", (), recorded.NOW, False)
+        for old in (None, thing):
+            if behaviour.validate is not None:
+                behaviour.validate(thing, old, context)
+            if behaviour.warn is not None:
+                list(behaviour.warn(thing, old))
+        if behaviour.defaults is not None:
+            behaviour.defaults(thing)
+        assert json.dumps(thing) == once, name

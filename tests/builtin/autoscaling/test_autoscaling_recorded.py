@@ -10,6 +10,9 @@ RECORDED = [
     ("workloads", "hpa-v2-defaults"),
     ("workloads", "hpa-v2-invalid", 2),
     ("workloads", "hpa-updates-and-status"),
+    ("workloads", "hpa-v1-defaults"),
+    ("workloads", "hpa-v2-metrics-and-v1-view"),
+    ("objects", "autoscaler-in-two-versions"),
 ]
 
 
