@@ -10,7 +10,7 @@ from pilothouse.builtin.shared.claims import VOLUME_MODES, access_modes
 from pilothouse.builtin.shared.internals import diff, internal
 from pilothouse.builtin.shared.paths import no_backsteps
 from pilothouse.builtin.shared.poddefaults import volume_source_defaults
-from pilothouse.builtin.shared.podwarnings import fractional, node_term_warnings
+from pilothouse.builtin.shared.podwarnings import node_term_warnings
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.builtin.shared.volumes import csi_driver
@@ -214,7 +214,6 @@ def _warn(new: Object, old: Object | None) -> Sequence[str]:
         if name in OLD_SOURCES:
             shown, what = OLD_SOURCES[name]
             found.append(f"spec.{shown}: {what}")
-    found += fractional("spec", "capacity", "storage", spec.get("capacity") or {})
     return found
 
 
