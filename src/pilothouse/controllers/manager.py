@@ -1,0 +1,66 @@
+"""Starts the controllers of a server and ends them: the front page of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, Protocol
+
+from pilothouse.controllers import names
+from pilothouse.controllers.clock import Clock
+from pilothouse.controllers.context import Context
+from pilothouse.controllers.gc.controller import GarbageCollector
+from pilothouse.controllers.identity import LoopbackTokens
+from pilothouse.controllers.namespaces.controller import NamespaceDeleter
+from pilothouse.controllers.rootca import root_ca_publisher
+from pilothouse.controllers.serviceaccounts import default_service_accounts
+from pilothouse.controllers.tasks import TaskOwner
+from pilothouse.serving.http import Handler
+
+
+class Controller(Protocol):
+    """Runs until it is cancelled. A new one is made for each run, so it keeps nothing from the last."""
+
+    async def run(self) -> None: ...
+
+
+CONTROLLERS: Final[Mapping[str, Callable[[Context], Controller]]] = {
+    names.NAMESPACE: NamespaceDeleter,
+    names.GARBAGE_COLLECTOR: GarbageCollector,
+    names.SERVICE_ACCOUNT: default_service_accounts,
+    names.ROOT_CA: root_ca_publisher,
+}
+_FOLLOW: Final = "namespaces"
+
+
+class Controllers:
+    """All controllers of one server. `start` when it is ready; `stop` before its store is closed."""
+
+    def __init__(
+        self,
+        chosen: Sequence[str],
+        handler: Handler,
+        tokens: LoopbackTokens,
+        clock: Clock,
+        random: Callable[[], float],
+        root_ca: str = "",
+    ) -> None:
+        """`chosen` as `names.choose` gives them. `tokens` must be among the server's authenticators. `root_ca`: PEM."""
+        self._chosen = [name for name in chosen if name != names.ROOT_CA or root_ca]
+        self._context = Context(handler, tokens, clock, random, root_ca)
+        self._tasks = TaskOwner(clock)
+
+    def start(self) -> None:
+        if not self._chosen:
+            return
+        context = self._context
+        self._tasks.start(_FOLLOW, context.follow_namespaces)
+        for name in self._chosen:
+            self._tasks.start(name, _run(CONTROLLERS[name], context))
+
+    async def stop(self) -> None:
+        """End them and wait for their end. What they were at is done by the next start."""
+        await self._tasks.stop()
+
+
+def _run(make: Callable[[Context], Controller], context: Context) -> Callable[[], Awaitable[None]]:
+    return lambda: make(context).run()
