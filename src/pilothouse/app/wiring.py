@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -28,6 +29,9 @@ from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
 from pilothouse.builtin.server import BuiltinServer, Needs, OpenStorage
 from pilothouse.builtin.types import builtin_types
 from pilothouse.cache.storage import CachedStorage
+from pilothouse.controllers.clock import LoopClock
+from pilothouse.controllers.identity import LoopbackTokens
+from pilothouse.controllers.manager import Controllers, ControllerSettings
 from pilothouse.endpoints.installer import Router
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import ServerOptions
@@ -46,8 +50,8 @@ from pilothouse.filters.recovery import recovery
 from pilothouse.filters.request_info import request_info
 from pilothouse.filters.wait_group import WaitGroup, wait_group
 from pilothouse.filters.warnings import warnings
+from pilothouse.kit.ids import UuidSource
 from pilothouse.kit.metrics import Registry
-from pilothouse.registry.metadata import new_uid
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks
 from pilothouse.serving.http import Answer, Handler, Request
@@ -71,12 +75,15 @@ class Application:
     engine: Engine
     running: WaitGroup
     hooks: Hooks
+    controllers: Controllers | None = None
     stopping: bool = False
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
         """Run what comes after listening began; readiness waits for it."""
         await self.hooks.start()
+        if self.controllers is not None:
+            self.controllers.start()
 
     async def begin_shutdown(self) -> None:
         """Readiness fails from now on."""
@@ -84,6 +91,8 @@ class Application:
 
     async def stop(self) -> None:
         """After the last request: end the tasks, close the store."""
+        if self.controllers is not None:
+            await self.controllers.stop()
         await self.hooks.stop()
         for task in self.tasks:
             task.cancel()
@@ -91,8 +100,12 @@ class Application:
         await self.engine.close()
 
 
-async def build_application(settings: Settings, client_ca: bytes) -> Application:
-    """Open the store and wire everything. `client_ca`: PEM of the authorities of client certificates."""
+async def build_application(
+    settings: Settings, client_ca: bytes, controllers: ControllerSettings | None = None
+) -> Application:
+    """Open the store and wire everything. `client_ca`: PEM of the authorities of client certificates.
+    `controllers`: those of the friendly mode, None for the bare API.
+    """
     engine = await _open_engine(settings)
     registry = Registry()
     renderer = Renderer(MetaForms(builtin_types))
@@ -114,7 +127,10 @@ async def build_application(settings: Settings, client_ca: bytes) -> Application
     application = Application(_unset, engine, running, hooks)
     parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, lambda: application.stopping)
     handler = build_front(parts)
-    application.handler = _chain(settings, application, handler, renderer, registry, running, client_ca)
+    loopback = LoopbackTokens(secrets.token_bytes)
+    application.handler = _chain(settings, application, handler, renderer, registry, running, client_ca, loopback)
+    if controllers is not None:
+        application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)
     return application
 
 
@@ -147,14 +163,15 @@ def _chain(
     registry: Registry,
     running: WaitGroup,
     client_ca: bytes,
+    loopback: LoopbackTokens,
 ) -> Handler:
-    authenticators: list[Authenticator] = [ClientCertificates(ClientAuthority(client_ca), utc_now)]
+    authenticators: list[Authenticator] = [loopback, ClientCertificates(ClientAuthority(client_ca), utc_now)]
     if settings.token_auth_file is not None:
         authenticators.append(TokenFile.read(settings.token_auth_file))
     return compose(
         [
             recovery(),
-            audit_id(new_uid),
+            audit_id(UuidSource()),
             metrics(RequestMetrics(registry), time.perf_counter),
             errors(renderer),
             not_ready(application.hooks.all_finished(*ROUTES)),

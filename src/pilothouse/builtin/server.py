@@ -9,21 +9,23 @@ from datetime import datetime
 from functools import partial
 
 from pilothouse.admission.chain import Chain
+from pilothouse.auth.identity import Identity
 from pilothouse.builtin import facts, table
 from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.columns import columns_for, plain_columns
 from pilothouse.builtin.oddparts import PartContext, odd_storage
 from pilothouse.builtin.grace import grace_of
 from pilothouse.builtin.types import META, TypeTable
+from pilothouse.builtin.virtuals import VirtualContext, kept, owner, virtual_resource, virtual_storage
 from pilothouse.endpoints.body import BodyDecoder, Target
 from pilothouse.endpoints.forms import Forms
 from pilothouse.endpoints.installer import Entry, Router, odd_part_entry, store_entry, store_part_entry
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import Scope, ServerOptions
 from pilothouse.endpoints.table import Columns
+from pilothouse.kit.ids import UuidSource
 from pilothouse.machinery.names import generate_name
 from pilothouse.registry.deleter import Deleter
-from pilothouse.registry.metadata import new_uid
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.resource import Resource, Subresource
 from pilothouse.registry.store import GenericStore, Services
@@ -55,9 +57,11 @@ class BuiltinServer:
         self._kinds = table.kinds(facts.load())
         self._resources = table.resources(needs.types, needs.served)
 
-    def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain]) -> None:
+    def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain], identity: Identity) -> None:
         """Make every store and route. `make_chain` builds the admission chain over the stores."""
         chain = make_chain(self.stores)
+        self._parts_context = PartContext(self.stores, self._needs.now, identity)
+        new_uid = UuidSource()
         for resource in self._resources:
             services = Services(self._needs.now, new_uid, partial(generate_name, choose=random.choice), chain.bound(resource))
             store = GenericStore(resource, self._needs.open_storage(resource.prefix), services)
@@ -68,7 +72,7 @@ class BuiltinServer:
                     self._install_version(self.stores[resource.group, resource.plural], version)
         for row in self.rows:
             if row.stored is None:
-                self._install_virtual(row)
+                self._install_virtual(row, chain)
 
     def _install_version(self, store: GenericStore, version: str) -> None:
         resource = store.resource
@@ -89,7 +93,7 @@ class BuiltinServer:
 
     def _part_entry(self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter) -> Entry | None:
         resource = store.resource
-        storage = odd_storage(resource, version, part, PartContext(self.stores, self._needs.now))
+        storage = odd_storage(resource, version, part, self._parts_context)
         if storage is not None:
             scope = self._odd_scope(store, version, part, forms, deleter)
             return odd_part_entry(scope, storage)
@@ -137,8 +141,19 @@ class BuiltinServer:
             typed=store is not None,
         )
 
-    def _install_virtual(self, row: facts.ResourceFacts) -> None:
+    def _install_virtual(self, row: facts.ResourceFacts, chain: Chain) -> None:
         """Resources that keep nothing: reviews and bindings."""
+        needs = self._needs
+        resource = virtual_resource(row, needs.types)
+        services = Services(needs.now, new_uid, partial(generate_name, choose=random.choice), chain.bound(resource))
+        context = VirtualContext(self.stores, needs.now, self._parts_context.identity, owner(resource, row.version))
+        store = GenericStore(resource, kept(row, context, resource), services)
+        forms = self._forms(store)
+        deleter = Deleter(store, grace_of(resource.group, resource.plural))
+        scope = self._scope(store, row.version, "", forms, deleter, row.kind)
+        storage = virtual_storage(row, context)
+        entry = store_entry(scope, resource.verbs) if storage is None else odd_part_entry(scope, storage, named=False)
+        self._router.add((row.group, row.version, row.plural, ""), entry)
 
 
 def _columns(group: str, plural: str) -> Columns:

@@ -6,6 +6,7 @@ words the rest.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any, Final
@@ -60,6 +61,8 @@ def surely_unique(data: bytes, value: Any) -> bool:
             return True
     except (orjson.JSONEncodeError, TypeError):
         return False
+    if b'": ' in data and data.startswith(json.dumps(value).encode()):  # as Python clients write
+        return True
     if b" :" in data or b"\n:" in data or b"\t:" in data or b"\r:" in data:
         return False
     colons = data.count(b'":')

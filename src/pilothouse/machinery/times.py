@@ -40,9 +40,14 @@ class TimeError(ValueError):
     """Not a time or a duration; the text is Go's."""
 
 
+_TIME_FORM: Final = "%04d-%02d-%02dT%02d:%02d:%02dZ"
+
+
 def format_time(moment: datetime) -> str:
     """`2026-01-02T03:04:05Z`: UTC, whole seconds. `moment` must know its zone."""
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z".rjust(20, "0")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return _TIME_FORM % (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)
 
 
 def format_micro_time(moment: datetime) -> str:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -269,8 +268,3 @@ def _invalid(path: str, value: Any, text: str) -> Cause:
 def shown(value: Any) -> str:
     """A value as messages show it: strings quoted, the rest as JSON."""
     return dumps(value).decode()
-
-
-def new_uid() -> str:
-    """A random UUID."""
-    return str(uuid.uuid4())

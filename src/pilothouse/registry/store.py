@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pilothouse.kit.keylock import KeyLock
 from pilothouse.machinery.errors import (
     APIError,
     already_exists,
@@ -67,6 +68,7 @@ class GenericStore:
         self.services = services
         self.claims: Claims | None = None
         self._behaviour: Behaviour | None = None
+        self._turns = KeyLock()
 
     @property
     def behaviour(self) -> Behaviour:
@@ -212,23 +214,27 @@ class GenericStore:
                 return current.value if current else value
             return value
 
-        for _ in range(CONFLICT_TRIES):
-            try:
-                if write.dry_run:
-                    return await self._dry_update(key, name, transform, lambda: shown), created
-                stored = await self.storage.update(key, transform, ttl=resource.ttl)
-                await pending.settle(True)
-                return stored, created
-            except _LastFinalizerGone as gone:
-                if write.dry_run or await self._remove_finished(key, gone.answer, pending):
-                    return gone.answer, False
-            except APIError:
+        await self._turns.enter(key)
+        try:
+            for _ in range(CONFLICT_TRIES):
+                try:
+                    if write.dry_run:
+                        return await self._dry_update(key, name, transform, lambda: shown), created
+                    stored = await self.storage.update(key, transform, ttl=resource.ttl)
+                    await pending.settle(True)
+                    return stored, created
+                except _LastFinalizerGone as gone:
+                    if write.dry_run or await self._remove_finished(key, gone.answer, pending):
+                        return gone.answer, False
+        except APIError:
+            await pending.settle(False)
+            raise
+        except stored_errors.StorageError as error:
+            if isinstance(error, stored_errors.Conflict | stored_errors.NotFound):  # else it may be written
                 await pending.settle(False)
-                raise
-            except stored_errors.StorageError as error:
-                if isinstance(error, stored_errors.Conflict | stored_errors.NotFound):  # else it may be written
-                    await pending.settle(False)
-                raise translate(error, resource, name) from error
+            raise translate(error, resource, name) from error
+        finally:
+            self._turns.leave(key)
         await pending.settle(False)
         raise modified(resource.group, resource.plural, name)
 
