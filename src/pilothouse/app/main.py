@@ -47,17 +47,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve(arguments: Sequence[str]) -> int:
     from pilothouse.app.settings import BadSetting, read_settings
+    from pilothouse.controllers.names import choose
 
     try:
         settings = read_settings(arguments, os.environ)
-    except BadSetting as error:
+        chosen = choose(settings.controllers)
+    except (BadSetting, ValueError) as error:
         sys.stderr.write(f"pilothouse serve: {error}\n")
         return 2
     from pilothouse.app.serve import serve
     from pilothouse.app.wiring import build_application
+    from pilothouse.controllers.manager import ControllerSettings
 
     async def build(settings: Settings, material: Material) -> Application:
-        return await build_application(settings, b"".join(path.read_bytes() for path in material.client_cas))
+        client_ca = b"".join(path.read_bytes() for path in material.client_cas)
+        controllers = ControllerSettings(chosen, material.ca.read_text())
+        return await build_application(settings, client_ca, controllers)
 
     return serve(settings, build)
 

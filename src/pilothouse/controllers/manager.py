@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pilothouse.controllers import names
@@ -15,6 +16,14 @@ from pilothouse.controllers.rootca import root_ca_publisher
 from pilothouse.controllers.serviceaccounts import default_service_accounts
 from pilothouse.controllers.tasks import TaskOwner
 from pilothouse.serving.http import Handler
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSettings:
+    """`names`: which to run, as `names.choose` gives them. `root_ca`: PEM of what is published; "" for nothing."""
+
+    names: tuple[str, ...] = names.NAMES
+    root_ca: str = ""
 
 
 class Controller(Protocol):
@@ -37,16 +46,15 @@ class Controllers:
 
     def __init__(
         self,
-        chosen: Sequence[str],
+        settings: ControllerSettings,
         handler: Handler,
         tokens: LoopbackTokens,
         clock: Clock,
         random: Callable[[], float],
-        root_ca: str = "",
     ) -> None:
-        """`chosen` as `names.choose` gives them. `tokens` must be among the server's authenticators. `root_ca`: PEM."""
-        self._chosen = [name for name in chosen if name != names.ROOT_CA or root_ca]
-        self._context = Context(handler, tokens, clock, random, root_ca)
+        """`tokens` must be among the authenticators of the server. `random`: 0 to 1."""
+        self._chosen = [name for name in settings.names if name != names.ROOT_CA or settings.root_ca]
+        self._context = Context(handler, tokens, clock, random, settings.root_ca)
         self._tasks = TaskOwner(clock)
 
     def start(self) -> None:
