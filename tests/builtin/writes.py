@@ -102,6 +102,14 @@ class Kind:
         obj["metadata"] = obj.get("metadata") or {}
         return obj
 
+    def in_version(self, stored: Object) -> Object:
+        """An object that was answered in some version, in mine."""
+        version = self.version or self.resource.hub
+        sent = next(name for name in self.resource.versions if self.resource.api_version(name) == stored["apiVersion"])
+        if sent == version:
+            return stored
+        return self._shown(Kind(self.group, self.plural, sent).decode(stored))
+
     def create(self, body: Any, user: str = "admin") -> tuple[Object, list[str]]:
         body = {**body, "metadata": {"name": "a", **(body.get("metadata") or {})}}
         return self.create_exactly(body, user)
@@ -228,6 +236,7 @@ class Replay:
             return None if where.subresource else lambda: kind.create_exactly(body, user)
         if old is None:
             return None
+        old = kind.in_version(old)
         if method == "PATCH":
             patch = step.get("type", "")
             if patch == "application/json-patch+json":

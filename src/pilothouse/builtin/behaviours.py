@@ -101,6 +101,13 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "flowschemas": "flowcontrol.flowschemas",
         "prioritylevelconfigurations": "flowcontrol.prioritylevelconfigurations",
     },
+    "resource.k8s.io": {
+        "deviceclasses": "resource.deviceclasses",
+        "devicetaintrules": "resource.devicetaintrules",
+        "resourceclaims": "resource.resourceclaims",
+        "resourceclaimtemplates": "resource.resourceclaimtemplates",
+        "resourceslices": "resource.resourceslices",
+    },
     "apiregistration.k8s.io": {
         "apiservices": "apiregistration.apiservices",
     },

@@ -1,0 +1,44 @@
+"""Device classes: devices that can be asked for by one name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pilothouse.builtin.resource import words
+from pilothouse.machinery import names
+from pilothouse.machinery.rules import Field, at, rules
+from pilothouse.registry.behaviour import Behaviour, Object
+
+_RESERVED: Final = "requests."
+
+
+def _selectors(value: Sequence[Object], field: Field) -> None:
+    field.each("", words.selector, value)
+
+
+def _configurations(value: Sequence[Object], field: Field) -> None:
+    field.each("", words.opaque, value)
+
+
+def _drivers(value: Sequence[Object], field: Field) -> None:
+    field.each("", words.opaque_driver, value)
+
+
+def _extended_name(value: str, field: Field) -> None:
+    if "/" not in value:
+        field.invalid("", value, "a name must be a domain-prefixed path, such as 'example.com/my-prop'")
+        return
+    if value.startswith(_RESERVED):
+        field.invalid("", value, f'must not have "{_RESERVED}" prefix')
+    field.all_invalid("", value, names.qualified_name(value))
+
+
+behaviour: Final = Behaviour(
+    validate=rules(
+        at("spec.selectors", _selectors),
+        at("spec.config", _configurations),
+        at("spec.config", _drivers),
+        at("spec.extendedResourceName", _extended_name),
+    )
+)

@@ -1,0 +1,140 @@
+"""Devices in a resource slice: attributes, capacities, taints, where they can be used, what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.resource import taints, words
+from pilothouse.builtin.resource.requestpolicies import request_policy
+from pilothouse.machinery import names
+from pilothouse.machinery.rules import Field
+from pilothouse.registry.behaviour import Object
+
+_VALUES: Final = ("int", "bool", "string", "version", "ints", "bools", "strings", "versions")
+_LISTS: Final = _VALUES[4:]
+_LONGEST_TEXT: Final = 64
+_MOST_BINDING: Final = 4
+_PLACES: Final = ("nodeName", "nodeSelector", "allNodes")
+_ONLY_PER_DEVICE: Final = (
+    "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the "
+    "ResourceSlice spec"
+)
+_PER_DEVICE: Final = (
+    "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true "
+    "in the ResourceSlice spec"
+)
+
+
+def drop_gated(device: Object) -> None:
+    """Fields of features that are off."""
+    device.pop("nodeAllocatableResources", None)
+    for attribute in (device.get("attributes") or {}).values():
+        for name in _LISTS:
+            attribute.pop(name, None)
+    for counters in device.get("consumesCounters") or ():
+        counters.pop("compatibilityGroups", None)
+
+
+# -- first half
+
+
+def _attributes(value: Mapping[str, Object], field: Field) -> None:
+    for name in sorted(value):
+        attribute = value[name]
+        field.within("attributes", words.qualified_name, name)
+        text, version = attribute.get("string"), attribute.get("version")
+        if text is not None and len(text) > _LONGEST_TEXT:
+            field.too_long(f"attributes[{name}].string", _LONGEST_TEXT)
+        if version is not None:
+            if not words.is_version(version):
+                why = "must be a string compatible with semver.org spec 2.0.0"
+                field.invalid(f"attributes[{name}].version", version, why)
+            if len(version) > _LONGEST_TEXT:
+                field.too_long(f"attributes[{name}].version", _LONGEST_TEXT)
+
+
+def _capacities(value: Object, field: Field) -> None:
+    capacities: Mapping[str, Object] = value.get("capacity") or {}
+    for name in sorted(capacities):
+        field.within("capacity", words.qualified_name, name)
+        policy = capacities[name].get("requestPolicy")
+        if policy is None:
+            continue
+        path = f"capacity[{name}].requestPolicy"
+        if not value.get("allowMultipleAllocations"):
+            field.forbidden(path, "allowMultipleAllocations must be true")
+            continue
+        before = len(field.found)
+        request_policy(policy, field, capacities[name].get("value", "0"))
+        field.prefix(before, path)
+
+
+def _place(value: Object, field: Field, per_device: bool) -> None:
+    found = [name for name in _PLACES if value.get(name) is not None]
+    if not per_device:
+        if found:
+            field.invalid("", None, _ONLY_PER_DEVICE)
+    elif not found:
+        field.required("", _PER_DEVICE)
+    elif len(found) > 1:
+        field.invalid("", "{" + ", ".join(found) + "}", _PER_DEVICE)
+
+
+def _binding(value: Object, field: Field) -> None:
+    wanted: Sequence[str] = value.get("bindingConditions") or ()
+    failed: Sequence[str] = value.get("bindingFailureConditions") or ()
+    for name, items in (("bindingConditions", wanted), ("bindingFailureConditions", failed)):
+        if len(items) > _MOST_BINDING:
+            field.too_many(name, len(items), _MOST_BINDING)
+        for index, item in enumerate(items):
+            path = f"{name}[{index}]"
+            field.all_invalid(path, item, names.qualified_name(item))
+            if item in items[:index]:
+                field.duplicate(path, item)
+            elif items is failed and item in wanted:
+                field.invalid(path, item, "bindingFailureConditions must not overlap with bindingConditions")
+    if wanted and not failed:
+        field.invalid(
+            "bindingFailureConditions", failed, "bindingFailureConditions are required to use bindingConditions"
+        )
+    elif failed and not wanted:
+        field.invalid("bindingConditions", wanted, "bindingConditions are required to use bindingFailureConditions")
+
+
+def device(value: Object, field: Field) -> None:
+    per_device = bool(field.root["spec"].get("perDeviceNodeSelection"))
+    field.within("name", words.label, value.get("name", ""))
+    _attributes(value.get("attributes") or {}, field)
+    _capacities(value, field)
+    field.each("taints", taints.taint, value.get("taints"))
+    _place(value, field, per_device)
+    _binding(value, field)
+
+
+# -- second half
+
+
+def _one_value(value: Object, field: Field) -> None:
+    found = [name for name in _VALUES if value.get(name) is not None]
+    listed = ", ".join(f"`{name}`" for name in _VALUES)
+    if not found:
+        field.invalid("", "", f"must specify one of: {listed}")
+    elif len(found) > 1:
+        field.invalid("", "{" + ", ".join(found) + "}", f"must specify exactly one of: {listed}")
+
+
+def _consumed(value: Object, field: Field) -> None:
+    name: Any = value.get("counterSet", "")
+    if name:
+        field.all_invalid("counterSet", name, names.label(name))
+    else:
+        field.required("counterSet")
+    if not value.get("counters"):
+        field.required("counters")
+
+
+def declared_device(value: Object, field: Field) -> None:
+    field.each_value("attributes", _one_value, value.get("attributes"))
+    field.each("consumesCounters", _consumed, value.get("consumesCounters"))
+    field.each("taints", taints.declared_taint, value.get("taints"))

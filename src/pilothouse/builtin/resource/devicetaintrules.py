@@ -1,0 +1,39 @@
+"""Device taint rules: taints for devices that an administrator, not the driver, gives."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pilothouse.builtin.resource import taints, words
+from pilothouse.builtin.shared.conditions import conditions
+from pilothouse.machinery.rules import Field, at, rules
+from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
+
+_MOST_CONDITIONS: Final = 8
+
+
+def _prepare(new: Object, old: Object | None, context: Context) -> None:
+    taints.stamp(new["spec"].get("taint") or {}, context)
+
+
+def _selector(value: Object, field: Field) -> None:
+    for name, rule in (("driver", words.driver), ("pool", words.pool), ("device", words.label)):
+        if value.get(name) is not None:
+            field.within(name, rule, value[name])
+
+
+def _conditions(value: list[Object], field: Field) -> None:
+    if len(value) > _MOST_CONDITIONS:
+        field.too_many("", len(value), _MOST_CONDITIONS)
+    conditions(value, field)
+
+
+behaviour: Final = Behaviour(
+    prepare=_prepare,
+    validate=rules(
+        at("spec.deviceSelector", _selector),
+        at("spec.taint", taints.taint),
+        at("spec.taint", taints.declared_taint),
+    ),
+    parts={"status": Part(validate=rules(at("status.conditions", _conditions)))},
+)

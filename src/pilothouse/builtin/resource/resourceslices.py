@@ -1,0 +1,134 @@
+"""Resource slices: the devices that a driver has to offer, in one place or for one node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pilothouse.builtin.resource import devices, taints, words
+from pilothouse.builtin.shared.fields import fixed
+from pilothouse.builtin.shared.internals import internal
+from pilothouse.builtin.shared.selectors import node_selector
+from pilothouse.machinery import names
+from pilothouse.machinery.rules import Field, at, immutable, rules
+from pilothouse.registry.behaviour import Behaviour, Context, Object
+
+_PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
+_ONE_PLACE: Final = f"exactly one of {', '.join(f'`{name}`' for name in _PLACES)} is required"
+_MOST_DEVICES: Final = 128
+_MOST_COUNTER_SETS: Final = 8
+
+
+def _prepare(new: Object, old: Object | None, context: Context) -> None:
+    spec = new["spec"]
+    for name in ("partitionTypeAttribute", "skipNodeOperations"):
+        spec.pop(name, None)
+    for device in spec.get("devices") or ():
+        devices.drop_gated(device)
+        for taint in device.get("taints") or ():
+            taints.stamp(taint, context)
+
+
+def _driver(value: Object, field: Field) -> None:
+    field.within("driver", words.driver, value.get("driver", ""))
+
+
+def _pool(value: Object, field: Field) -> None:
+    pool = value.get("pool") or {}
+    field.within("pool.name", words.pool, pool.get("name", ""))
+    count, generation = pool.get("resourceSliceCount", 0), pool.get("generation", 0)
+    if count <= 0:
+        field.invalid("pool.resourceSliceCount", count, "must be greater than zero")
+    if generation < 0:
+        field.invalid("pool.generation", generation, "must be greater than or equal to zero")
+
+
+def _selector(value: Object, field: Field) -> None:
+    node_selector(value, field)
+    terms = value.get("nodeSelectorTerms") or []
+    if len(terms) > 1:
+        shown = [internal("NodeSelectorTerm", one) for one in terms]
+        field.invalid("nodeSelectorTerms", shown, "must have exactly one node selector term")
+
+
+def _place(value: Object, field: Field) -> None:
+    """Exactly one way to say for which nodes the devices are; false and empty ones count for none."""
+    name, selector = value.get("nodeName"), value.get("nodeSelector")
+    found = []
+    if name == "":
+        field.invalid("nodeName", name, "must be either unset or set to a non-empty string")
+    elif name is not None:
+        field.all_invalid("nodeName", name, names.subdomain(name))
+        found.append("nodeName")
+    if selector is not None:
+        field.within("nodeSelector", _selector, selector)
+        found.append("nodeSelector")
+    for switch in ("allNodes", "perDeviceNodeSelection"):
+        if value.get(switch) is False:
+            field.invalid(switch, False, "must be either unset or set to true")
+        elif value.get(switch):
+            found.append(switch)
+    if not found:
+        field.required("", _ONE_PLACE)
+    elif len(found) > 1:
+        shown = "{" + ", ".join(f"`{one}`" for one in found) + "}"
+        field.invalid("", shown, f"{_ONE_PLACE}, but multiple fields are set")
+
+
+def _devices(value: Object, field: Field) -> None:
+    found, counters = value.get("devices") or (), value.get("sharedCounters")
+    if found and counters:
+        field.invalid("", "", "only one of `sharedCounters` or `devices` is allowed")
+    if len(found) > _MOST_DEVICES:
+        field.too_many("devices", len(found), _MOST_DEVICES)
+        return
+    field.each("devices", devices.device, found)
+
+
+# -- second half
+
+
+def _repeated(items: Sequence[Object], field: Field, show: Any) -> None:
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        name = item.get("name", "")
+        if name in seen:
+            field.duplicate(f"[{index}]", show(item))
+        seen.add(name)
+
+
+def _declared_devices(value: Sequence[Object], field: Field) -> None:
+    _repeated(value, field, lambda item: item.get("name", ""))
+    field.each("", devices.declared_device, value)
+
+
+def _counter_set(value: Object, field: Field) -> None:
+    name = value.get("name", "")
+    if name:
+        field.all_invalid("name", name, names.label(name))
+    else:
+        field.required("name")
+    if not value.get("counters"):
+        field.required("counters")
+
+
+def _counters(value: Sequence[Object], field: Field) -> None:
+    if len(value) > _MOST_COUNTER_SETS:
+        field.too_many("", len(value), _MOST_COUNTER_SETS)
+        return
+    _repeated(value, field, lambda item: item)
+    field.each("", _counter_set, value)
+
+
+behaviour: Final = Behaviour(
+    prepare=_prepare,
+    validate=rules(
+        at("spec", _driver, _pool),
+        at("spec.pool.name", fixed()),
+        at("spec.driver", fixed()),
+        at("spec.nodeName", immutable),
+        at("spec", _place, _devices),
+        at("spec.devices", _declared_devices),
+        at("spec.sharedCounters", _counters),
+    ),
+)
