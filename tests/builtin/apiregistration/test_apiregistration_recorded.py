@@ -12,6 +12,7 @@ RECORDED = [
     ("aggregation", "apiservice-without-endpoints"),
     ("aggregation", "apiservice-status"),
     ("aggregation", "local-apiservice"),
+    ("groups_misc", "apiservice-create"),
     ("groups_misc", "apiservice-invalid"),
     ("groups_misc", "apiservice-unavailable"),
 ]

@@ -9,6 +9,7 @@ KINDS = "certificatesigningrequests clustertrustbundles podcertificaterequests"
 RECORDED = [
     ("groups_misc", "csr-defaults"),
     ("groups_misc", "csr-invalid"),
+    ("groups_misc", "csr-masters-group"),
     ("groups_misc", "csr-update"),
     ("groups_misc", "csr-approval"),
     ("groups_misc", "csr-status"),
@@ -20,6 +21,7 @@ RECORDED = [
     ("versions", "pod-certificate-request-in-two-versions"),
     ("versions", "pod-certificate-request-mistakes"),
     ("admission", "certificate-approval", 2),
+    ("admission", "certificate-subject"),
     ("admission", "trust-bundle-attest"),
     ("rbac", "certificate-approval-needs-a-signer"),
 ]
