@@ -15,15 +15,13 @@ _ENDED: Final = frozenset({"Succeeded", "Failed"})
 def pod_grace(obj: Object, options: DeleteOptions) -> int:
     """Seconds: what the request says, else the pod's own; none for a pod on no node or one that has ended."""
     spec = obj.get("spec") or {}
-    if options.grace_seconds is not None:
-        seconds = options.grace_seconds
-    else:
-        seconds = spec.get("terminationGracePeriodSeconds")
-        if seconds is None:
-            seconds = DEFAULT_SECONDS
+    own: int | None = spec.get("terminationGracePeriodSeconds")
+    seconds = options.grace_seconds if options.grace_seconds is not None else own
+    if seconds is None:
+        seconds = DEFAULT_SECONDS
     if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in _ENDED:
         return 0
-    return max(int(seconds), 0)
+    return max(seconds, 0)
 
 
 def grace_of(group: str, plural: str) -> Grace:

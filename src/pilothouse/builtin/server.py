@@ -13,8 +13,8 @@ from pilothouse.auth.identity import Identity
 from pilothouse.builtin import facts, table
 from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.columns import columns_for, plain_columns
-from pilothouse.builtin.oddparts import PartContext, odd_storage
 from pilothouse.builtin.grace import grace_of
+from pilothouse.builtin.oddparts import PartContext, odd_storage
 from pilothouse.builtin.types import META, TypeTable
 from pilothouse.builtin.virtuals import VirtualContext, kept, owner, virtual_resource, virtual_storage
 from pilothouse.endpoints.body import BodyDecoder, Target
@@ -54,16 +54,16 @@ class BuiltinServer:
         self._router = router
         self.stores: dict[tuple[str, str], GenericStore] = {}
         self.rows = tuple(row for row in facts.load() if needs.served(row))
+        self._new_uid = UuidSource()
         self._kinds = table.kinds(facts.load())
         self._resources = table.resources(needs.types, needs.served)
 
     def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain], identity: Identity) -> None:
         """Make every store and route. `make_chain` builds the admission chain over the stores."""
         chain = make_chain(self.stores)
-        self._parts_context = PartContext(self.stores, self._needs.now, identity)
-        new_uid = UuidSource()
+        self._parts_context = PartContext(self.stores, self._needs.now, identity, self._new_uid)
         for resource in self._resources:
-            services = Services(self._needs.now, new_uid, partial(generate_name, choose=random.choice), chain.bound(resource))
+            services = self._services(resource, chain)
             store = GenericStore(resource, self._needs.open_storage(resource.prefix), services)
             self.stores[resource.group, resource.plural] = store
         for resource in self._resources:
@@ -73,6 +73,10 @@ class BuiltinServer:
         for row in self.rows:
             if row.stored is None:
                 self._install_virtual(row, chain)
+
+    def _services(self, resource: Resource, chain: Chain) -> Services:
+        make_name = partial(generate_name, choose=random.choice)
+        return Services(self._needs.now, self._new_uid, make_name, chain.bound(resource))
 
     def _install_version(self, store: GenericStore, version: str) -> None:
         resource = store.resource
@@ -91,7 +95,9 @@ class BuiltinServer:
                 return tuple(Subresource(p.name, p.kind, p.group, p.version, p.verbs) for p in row.subresources)
         return ()
 
-    def _part_entry(self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter) -> Entry | None:
+    def _part_entry(
+        self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter
+    ) -> Entry | None:
         resource = store.resource
         storage = odd_storage(resource, version, part, self._parts_context)
         if storage is not None:
@@ -113,7 +119,9 @@ class BuiltinServer:
             lambda: self._needs.now().timestamp(),
         )
 
-    def _scope(self, store: GenericStore, version: str, subresource: str, forms: Forms, deleter: Deleter, kind: str) -> Scope:
+    def _scope(
+        self, store: GenericStore, version: str, subresource: str, forms: Forms, deleter: Deleter, kind: str
+    ) -> Scope:
         resource = store.resource
         served = resource.versions[version]
         target = Target(resource.group, version, kind, served.schema, f"{resource.go_package}.{resource.kind}")
@@ -123,7 +131,9 @@ class BuiltinServer:
 
     def _odd_scope(self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter) -> Scope:
         """A subresource whose body is of another kind."""
-        package = next(s.package for row in self.rows for s in row.subresources if (s.kind, s.version) == (part.kind, part.version))
+        package = next(
+            s.package for row in self.rows for s in row.subresources if (s.kind, s.version) == (part.kind, part.version)
+        )
         schema = self._needs.types.get(package, part.kind)
         target = Target(part.group, part.version, part.kind, schema, f"{store.resource.go_package}.{part.kind}")
         body = self._body(store.resource, target, None)
@@ -145,7 +155,7 @@ class BuiltinServer:
         """Resources that keep nothing: reviews and bindings."""
         needs = self._needs
         resource = virtual_resource(row, needs.types)
-        services = Services(needs.now, new_uid, partial(generate_name, choose=random.choice), chain.bound(resource))
+        services = self._services(resource, chain)
         context = VirtualContext(self.stores, needs.now, self._parts_context.identity, owner(resource, row.version))
         store = GenericStore(resource, kept(row, context, resource), services)
         forms = self._forms(store)

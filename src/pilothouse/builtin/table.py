@@ -1,6 +1,8 @@
-"""The resource table: every built-in resource as a `Resource`, put together from facts, types, columns and the kinds' own files.
+"""The resource table: every built-in resource as a `Resource`, put together from facts, types, columns and the kinds'
+own files.
 
-Versions of one group share one resource with one hub version, in which the store works; events.k8s.io shows the core group's events.
+Versions of one group share one resource with one hub version, in which the store works; events.k8s.io shows the core
+group's events.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ _SPECIAL_DELETES: Final[dict[tuple[str, str], dict[str, Any]]] = {
         "marks_first": True, "held_by": ("spec", "finalizers"), "marked_status": (("phase", "Terminating"),),
     },
     ("batch", "jobs"): {
-        "warning": "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
-        "set propagationPolicy=Orphan to suppress this warning"
+        "warning": "child pods are preserved by default when jobs are deleted; "
+        "set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
     },
 }  # fmt: skip
 # Field labels that are not called like the field they select.
@@ -56,7 +58,8 @@ Served = Callable[[facts.ResourceFacts], bool]
 
 
 def resources(types: TypeTable, served: Served) -> list[Resource]:
-    """Every stored resource that is served in some version, each with all its versions: those that are not served may still
+    """Every stored resource that is served in some version, each with all its versions: those that are not served may
+    still
     stand in the managed fields of stored objects, and the hub stays the same whatever is served.
     """
     rows: dict[tuple[str, str], list[facts.ResourceFacts]] = {}

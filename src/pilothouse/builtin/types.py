@@ -1,6 +1,8 @@
-"""The types of the built-in kinds as `Schema`s, from two tables: the API types' fields and the markers of the official definitions.
+"""The types of the built-in kinds as `Schema`s, from two tables: the API types' fields and the markers of the
+official definitions.
 
-Rows are split at first use; a type is made when something asks for it, so a server that serves only ConfigMaps pays for no Pods.
+Rows are split at first use; a type is made when something asks for it, so a server that serves only ConfigMaps pays
+for no Pods.
 """
 
 from __future__ import annotations
@@ -165,7 +167,7 @@ class TypeTable:
         if not dot:
             return package, go_type
         for home in _ALIASES.get(alias, ()):
-            if (home, name) in self._rows or (home, name) in self._named or home == META and name in _META_SPECIAL:
+            if (home, name) in self._rows or (home, name) in self._named or (home == META and name in _META_SPECIAL):
                 return home, name
         return alias, name
 

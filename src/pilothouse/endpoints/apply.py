@@ -51,7 +51,7 @@ def _creates(scope: Scope) -> bool:
 
 async def applied_configuration(scope: Scope, request: Request, info: RequestInfo, write: Write) -> Object:
     """The applied configuration: the first document of a YAML body. Raises BadRequest."""
-    data = await scope.body.bytes(request)
+    data = await scope.body.data(request)
     try:
         value, repeated = yamlcodec.loads_noting(data)
     except yamlcodec.YAMLError as error:

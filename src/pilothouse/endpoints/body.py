@@ -1,6 +1,7 @@
 """Request bodies: read within the limit, decoded as the media type says, checked against what the endpoint takes.
 
-An object comes out as the original's typed round trip would give it back, in the version of the request, with its defaults.
+An object comes out as the original's typed round trip would give it back, in the version of the request, with its
+defaults.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class BodyDecoder:
         self._limit = limit
         self._typed = typed
 
-    async def bytes(self, request: Request) -> bytes:
+    async def data(self, request: Request) -> bytes:
         """The whole body. Raises RequestEntityTooLarge."""
         try:
             return await request.body.read(self._limit)
@@ -79,7 +80,7 @@ class BodyDecoder:
     async def read(self, request: Request, write: Write) -> Object:
         """A decoded, defaulted object in the version of the request, with kind and apiVersion. Raises BadRequest."""
         media_type = content_type(request)
-        data = await self.bytes(request)
+        data = await self.data(request)
         if media_type == PROTOBUF:
             obj = self._protobuf(data)
         else:
@@ -162,7 +163,9 @@ class BodyDecoder:
             raise self._cannot(str(error)) from error
 
     def _unrecognized(self, error: Exception, data: bytes) -> APIError:
-        return bad_request(f"the object provided is unrecognized (must be of type {self.target.kind}): {error} ({preview(data)})")
+        return bad_request(
+            f"the object provided is unrecognized (must be of type {self.target.kind}): {error} ({preview(data)})"
+        )
 
     def _cannot(self, why: str) -> APIError:
         target = self.target
@@ -217,7 +220,10 @@ class BodyDecoder:
         return {**obj, "kind": target.kind, "apiVersion": target.api_version}
 
     def freeze(self, obj: Object) -> Callable[[], Object]:
-        """Fresh copies of a decoded object, for a transform that may run more than once. The first one is the object itself."""
+        """Fresh copies of a decoded object, for a transform that may run more than once.
+
+        The first one is the object itself.
+        """
         first: list[Object] = [obj]
         kept: list[bytes] = []
 
@@ -230,9 +236,14 @@ class BodyDecoder:
 
         return copy
 
-    def decode_value(self, value: Any, findings: Findings) -> Object:
-        """A value that a patch made, as the type takes it. Raises DecodeError."""
+    def decode_value(self, value: Any, findings: Findings, kept: Object | None = None) -> Object:
+        """A value that a patch made, as the type takes it; `kept` are members that are so already.
+
+        Raises DecodeError.
+        """
         obj = compile_decoder(self.target.schema)(value, findings)
+        if kept:
+            obj.update(kept)
         if resets(value):
             obj["metadata"]["managedFields"] = []
         return self.finish(obj)
@@ -246,7 +257,7 @@ class BodyDecoder:
         if not await self._has_body(request):
             return None
         media_type = content_type(request)
-        data = await self.bytes(request)
+        data = await self.data(request)
         if not data:
             return None
         if media_type == PROTOBUF:

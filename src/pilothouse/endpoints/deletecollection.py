@@ -1,4 +1,6 @@
-"""DELETE of a collection: every object that the selectors take, one by one; the answer lists them as they were before."""
+"""DELETE of a collection: every object that the selectors take, one by one;
+the answer lists them as they were before.
+"""
 
 from __future__ import annotations
 

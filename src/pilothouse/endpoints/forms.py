@@ -1,6 +1,8 @@
-"""The forms in which one resource's objects are shown: JSON from the stored bytes, Tables, metadata alone, YAML, protobuf.
+"""The forms in which one resource's objects are shown: JSON from the stored bytes, Tables, metadata alone, YAML,
+protobuf.
 
-What is derived from an object is kept beside it (`StoredObject.forms`) and shared by every request that asks for the same.
+What is derived from an object is kept beside it (`StoredObject.forms`) and shared by every request that asks for the
+same.
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ class Forms:
 
     # One object
 
-    def object_response(self, stored: StoredObject, version: str, form: Form, query: Query, status: int = 200) -> Response:
+    def object_response(
+        self, stored: StoredObject, version: str, form: Form, query: Query, status: int = 200
+    ) -> Response:
         return Response(status, headers_of(form.media_type), self.object_bytes(stored, version, form, query))
 
     def object_bytes(self, stored: StoredObject, version: str, form: Form, query: Query) -> bytes:
@@ -153,7 +157,9 @@ class Forms:
         return _joined(head, page.items, lambda item: self.codec.item(item, version), b"]}")
 
 
-def _joined(head: bytes, items: Sequence[StoredObject], show: Callable[[StoredObject], bytes], end: bytes) -> Iterable[bytes]:
+def _joined(
+    head: bytes, items: Sequence[StoredObject], show: Callable[[StoredObject], bytes], end: bytes
+) -> Iterable[bytes]:
     """The list in pieces of BATCH items."""
     if not items:
         yield head + end

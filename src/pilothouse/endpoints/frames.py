@@ -1,4 +1,6 @@
-"""Watch events as bytes: framed once for all watchers of the same form (API concepts, "Efficient detection of changes")."""
+"""Watch events as bytes: framed once for all watchers of the same form (API concepts, "Efficient detection of
+changes").
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Framer:
     def event(self, kind: str, stored: StoredObject) -> bytes:
         """One event of an object. Kept beside the object, but for what depends on the time or on this watch."""
         if self._form.form == "Table":
-            return self._table_event(kind, self._forms.row_json(stored, self._version, self._form, self._include), stored.revision)
+            return self._table_event(
+                kind, self._forms.row_json(stored, self._version, self._form, self._include), stored.revision
+            )
         key = (kind, *self._key)
         made: bytes | None = stored.forms.get(key)
         if made is None:
@@ -68,7 +72,11 @@ class Framer:
         if self._form.form:
             return _json_frame("BOOKMARK", tables.partial_object(dumps(metadata), self._form.form_version))
         resource = forms.resource
-        shown = {"kind": resource.versions[self._version].kind, "apiVersion": resource.api_version(self._version), **obj}
+        shown = {
+            "kind": resource.versions[self._version].kind,
+            "apiVersion": resource.api_version(self._version),
+            **obj,
+        }
         return _json_frame("BOOKMARK", dumps(shown))
 
     def error(self, error: APIError) -> bytes:

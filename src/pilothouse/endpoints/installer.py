@@ -1,4 +1,5 @@
-"""From resources to routes: which verbs a resource has follows from what its storage can do, and nothing lists them twice.
+"""From resources to routes: which verbs a resource has follows from what its storage can do, and nothing lists them
+twice.
 
 The router is a dictionary of (group, version, resource, subresource); the verb in it comes from RequestInfo.
 """
@@ -56,6 +57,17 @@ class Entry:
     namespaced: bool
     handlers: Mapping[str, Handler]
 
+    def reaches(self, info: RequestInfo) -> bool:
+        """Whether the path leads anywhere for some method: objects that nobody can name have no paths of their own,
+        and what is
+        only created is found in its namespace alone.
+        """
+        if info.subresource:
+            return True
+        if _named(info):
+            return not _NAMED.isdisjoint(self.handlers)
+        return not self.namespaced or bool(info.namespace) or "list" in self.handlers
+
 
 class Router:
     """All routes of one server; filled at start, changed only as a whole entry."""
@@ -82,8 +94,14 @@ class Router:
         if entry is None or len(info.parts) > 3 or not _in_place(info, entry):
             raise path_not_found()
         handler = entry.handlers.get(info.verb)
+        if handler is None and not entry.reaches(info):
+            raise path_not_found()
         everywhere = entry.namespaced and not info.namespace
-        if handler is None or _named(info) != (info.verb in _NAMED) or (everywhere and info.verb not in ("list", "watch")):
+        if (
+            handler is None
+            or _named(info) != (info.verb in _NAMED)
+            or (everywhere and info.verb not in ("list", "watch"))
+        ):
             raise method_not_allowed()
         return handler
 
@@ -92,12 +110,21 @@ _NAMED: Final = frozenset({"get", "update", "patch", "delete"})
 
 
 def _named(info: RequestInfo) -> bool:
-    """Whether the path names an object. A POST to a subresource does, as if it did not; a watch may name one in its selector."""
-    return len(info.parts) > 1 and info.verb not in ("watch", "connect") and not (info.subresource and info.verb == "create")
+    """Whether the path names an object. A POST to a subresource does, as if it did not;
+    a watch may name one in its selector.
+    """
+    return (
+        len(info.parts) > 1
+        and info.verb not in ("watch", "connect")
+        and not (info.subresource and info.verb == "create")
+    )
 
 
 def _in_place(info: RequestInfo, entry: Entry) -> bool:
-    """Namespaced objects live below a namespace; their collection may be asked for without one. Cluster-scoped ones do not."""
+    """Namespaced objects live below a namespace; their collection may be asked for without one.
+
+    Cluster-scoped ones do not.
+    """
     if entry.namespaced:
         return bool(info.namespace) or len(info.parts) == 1
     return not info.namespace or info.resource == "namespaces"

@@ -62,7 +62,10 @@ def parse_accept(header: str) -> tuple[Clause, ...]:
 
 
 def negotiate(request: Request, *, offered: tuple[str, ...] = OFFERED, forms: frozenset[str] = frozenset()) -> Form:
-    """The form of the answer. `forms`: which of Table, PartialObjectMetadata(List) may be asked for here. Raises NotAcceptable."""
+    """The form of the answer. `forms`: which of Table, PartialObjectMetadata(List) may be asked for here.
+
+    Raises NotAcceptable.
+    """
     header = request.header(b"accept") or ""
     chosen = _choose(header, offered, forms)
     if chosen is None:
@@ -106,7 +109,12 @@ def refusal(
         return APIError(406, "NotAcceptable", text, {})
     for clause in clauses:
         wanted = clause.parameters.get("as", "")
-        if wanted in ("PartialObjectMetadata", "PartialObjectMetadataList") and forms and wanted not in forms and clause.type in offered:
+        if (
+            wanted in ("PartialObjectMetadata", "PartialObjectMetadataList")
+            and forms
+            and wanted not in forms
+            and clause.type in offered
+        ):
             what = "a list" if wanted == "PartialObjectMetadata" else "not a list"
             text = f"you requested {wanted}, but the requested object is {what} ({shown})"
             return APIError(406, "NotAcceptable", text)

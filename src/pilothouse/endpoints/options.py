@@ -73,7 +73,9 @@ def match_causes(match: str, version: str, token: str, initial: bool | None, *, 
     if watch:
         return _watch_causes(match, token, initial)
     path = "resourceVersionMatch"
-    refused = _forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list") if initial is not None else None
+    refused = (
+        _forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list") if initial is not None else None
+    )
     causes = _list_match_causes(path, match, version, token) if match else []
     return [*causes, refused] if refused is not None else causes
 
@@ -98,7 +100,9 @@ def _watch_causes(match: str, token: str, initial: bool | None) -> list[Cause]:
         causes.append(_forbidden(path, "resourceVersionMatch is forbidden when continue is provided"))
     if initial is None:
         if match:
-            causes.append(_forbidden(path, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+            causes.append(
+                _forbidden(path, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+            )
     elif match != "NotOlderThan":
         causes.append(_forbidden(path, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
     if match and match != "NotOlderThan":
@@ -115,7 +119,10 @@ def _unsupported(path: str, value: str, supported: str) -> Cause:
 
 
 def write_options(query: Query, kind: str) -> tuple[bool, str, str]:
-    """(dry run, field manager, field validation) of a create, update or patch. `kind`: CreateOptions, ... Raises Invalid."""
+    """(dry run, field manager, field validation) of a create, update or patch. `kind`: CreateOptions, ...
+
+    Raises Invalid.
+    """
     causes = dry_run_causes(query.all("dryRun"))
     manager = query.get("fieldManager")
     if len(manager) > 128:
@@ -151,11 +158,17 @@ def delete_options_of_query(query: Query) -> DeleteOptions:
         fields["propagationPolicy"] = query.get("propagationPolicy")
     if "dryRun" in query:
         fields["dryRun"] = query.all("dryRun")
-    preconditions = {name: query.get(wire) for name, wire in (("uid", "uid"), ("resourceVersion", "resourceVersion")) if wire in query}
+    preconditions = {
+        name: query.get(wire)
+        for name, wire in (("uid", "uid"), ("resourceVersion", "resourceVersion"))
+        if wire in query
+    }
     if preconditions:
         fields["preconditions"] = preconditions
     if "ignoreStoreReadErrorWithClusterBreakingPotential" in query:
-        fields["ignoreStoreReadErrorWithClusterBreakingPotential"] = flag(query, "ignoreStoreReadErrorWithClusterBreakingPotential")
+        fields["ignoreStoreReadErrorWithClusterBreakingPotential"] = flag(
+            query, "ignoreStoreReadErrorWithClusterBreakingPotential"
+        )
     return delete_options(fields)
 
 

@@ -49,22 +49,32 @@ async def patch_object(scope: Scope, request: Request) -> Response:
 
 
 async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
-    """The patch of a request, ready to be carried out as often as conflicts demand. Raises UnsupportedMediaType, BadRequest."""
+    """The patch of a request, ready to be carried out as often as conflicts demand.
+
+    Raises UnsupportedMediaType, BadRequest.
+    """
     media_type = (request.header(b"content-type") or "").partition(";")[0].strip()
     if media_type not in _TYPES:
         raise unsupported()
-    data = await scope.body.bytes(request)
+    data = await scope.body.data(request)
     patch = parse_patch(media_type, data, scope.body.target.schema, strict=write.field_validation != "Ignore")
     told: list[str] = []
 
     def patched(old: Object) -> Object:
-        return _typed(scope, patch, *patch(old), write, told)
+        value, notes = patch(old)
+        return _typed(scope, patch, value, old, notes, write, told)
 
     return patched
 
 
-def _typed(scope: Scope, patch: Patch, value: Any, notes: list[str], write: Write, told: list[str]) -> Object:
-    """The patched document as its type takes it. Raises Invalid, BadRequest. Warnings are told once, however often it runs."""
+def _typed(
+    scope: Scope, patch: Patch, value: Any, old: Object, notes: list[str], write: Write, told: list[str]
+) -> Object:
+    """The patched document as its type takes it. Raises Invalid, BadRequest. Warnings are told once, however often it
+    runs.
+
+    Members that the patch left alone are those of `old`, and need no decoding.
+    """
     findings = Findings()
     for text in notes:
         findings.note(text)
@@ -72,9 +82,10 @@ def _typed(scope: Scope, patch: Patch, value: Any, notes: list[str], write: Writ
     kind, api_version = value.get("kind", target.kind), value.get("apiVersion", target.api_version)
     if (kind, api_version) != (target.kind, target.api_version):
         raise _other_kind(scope, kind, api_version)
-    document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion")}
+    kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
+    document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
     try:
-        obj = scope.body.decode_value(document, findings)
+        obj = scope.body.decode_value(document, findings, kept)
     except DecodeError as error:
         why = restore.problem(target.schema, document) if patch.media_type == STRATEGIC_PATCH else ""
         raise patch.refused(value, why or str(error)) from error
@@ -103,5 +114,3 @@ def unsupported() -> APIError:
 def _force_forbidden() -> APIError:
     cause = Cause("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
     return invalid("meta.k8s.io", "PatchOptions", "", [cause])
-
-

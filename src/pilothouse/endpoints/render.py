@@ -1,4 +1,7 @@
-"""Bytes and headers of answers: Status documents, errors, whole objects. The one place where an API error becomes a response."""
+"""Bytes and headers of answers: Status documents, errors, whole objects.
+
+The one place where an API error becomes a response.
+"""
 
 from __future__ import annotations
 

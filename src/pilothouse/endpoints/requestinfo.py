@@ -20,7 +20,9 @@ _TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
 class RequestInfo(NamedTuple):
-    """`is_resource` is false for paths outside the API (/healthz, /apis); then only `verb` (the lower-case method) and `path` mean something."""
+    """`is_resource` is false for paths outside the API (/healthz, /apis);
+    then only `verb` (the lower-case method) and `path` mean something.
+    """
 
     is_resource: bool
     path: str

@@ -55,7 +55,9 @@ class Scope:
     def api_version(self) -> str:
         return self.resource.api_version(self.version)
 
-    def write(self, request: Request, info: RequestInfo, manager: str, dry_run: bool, validation: str = "Warn") -> Write:
+    def write(
+        self, request: Request, info: RequestInfo, manager: str, dry_run: bool, validation: str = "Warn"
+    ) -> Write:
         """The facts of one write. The manager defaults to the first word of the User-Agent."""
         caller = request.maybe(Caller) or Caller()
         warnings = request.maybe(Warnings)

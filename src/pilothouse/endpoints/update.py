@@ -23,7 +23,9 @@ async def update_object(scope: Scope, request: Request) -> Response:
     async def produce(old: Object | None) -> Object:
         return updated(scope, template(), old, write)
 
-    stored, created = await scope.store.update(info.name, produce, write, create=creates(scope), unconditional=unconditional(scope))
+    stored, created = await scope.store.update(
+        info.name, produce, write, create=creates(scope), unconditional=unconditional(scope)
+    )
     return scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 
 
@@ -44,7 +46,9 @@ def check_names(scope: Scope, info: RequestInfo, obj: Object) -> None:
     metadata = obj.get("metadata") or {}
     name = metadata.get("name")
     if not name:
-        raise bad_request(f"the name of the object ({info.name} based on URL) was undeterminable: name must be provided")
+        raise bad_request(
+            f"the name of the object ({info.name} based on URL) was undeterminable: name must be provided"
+        )
     if name != info.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
     sent = metadata.get("namespace")
@@ -67,7 +71,8 @@ def check_uid(scope: Scope, write: Write, obj: Object, old: Object) -> None:
     if uid and uid != found:
         resource = scope.resource
         why = (
-            f"StorageError: invalid object, Code: 4, Key: {resource.key(write.namespace, write.name)}, ResourceVersion: 0, "
+            f"StorageError: invalid object, Code: 4, Key: {resource.key(write.namespace, write.name)}, "
+            f"ResourceVersion: 0, "
             f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
         )
         raise conflict(resource.group, resource.plural, write.name, why)

@@ -1,4 +1,6 @@
-"""WATCH: the changes of a collection or object as a stream of events (API concepts, "Efficient detection of changes")."""
+"""WATCH: the changes of a collection or object as a stream of events (API concepts, "Efficient detection of
+changes").
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ def watch_plan(scope: Scope, namespace: str, options: ListOptions, query: Query)
 
 
 class Watching:
-    """One running watch. Events go straight from the store's dispatch to the socket; a reader that lags too far is cut off."""
+    """One running watch. Events go straight from the store's dispatch to the socket;
+    a reader that lags too far is cut off.
+    """
 
     def __init__(self, scope: Scope, plan: WatchPlan, framer: Framer, writer: StreamWriter) -> None:
         self._scope = scope
@@ -157,7 +161,9 @@ class Watching:
                 done, _ = await asyncio.wait(waiting, timeout=max(pause, 0.0), return_when=asyncio.FIRST_COMPLETED)
                 if done or clock() >= deadline:
                     return
-                self._writer.write(self._framer.bookmark(max(subscription.revision, self._plan.at_least), initial_end=False))
+                self._writer.write(
+                    self._framer.bookmark(max(subscription.revision, self._plan.at_least), initial_end=False)
+                )
         finally:
             gone_away.cancel()
 

@@ -31,9 +31,7 @@ def is_websocket(request: Request) -> bool:
     return upgrade_header == "websocket" and "upgrade" in (request.header(b"connection") or "").lower()
 
 
-def upgrade(
-    request: Request, run: Callable[[StreamWriter], Awaitable[None]], *, binary: bool
-) -> Upgrade | Response:
+def upgrade(request: Request, run: Callable[[StreamWriter], Awaitable[None]], *, binary: bool) -> Upgrade | Response:
     """The 101 (or the refusal) and the stream that follows it. Raises BadRequest for a broken handshake."""
     origin = urlsplit(request.header(b"origin") or "")
     if not origin.scheme or not origin.netloc:
@@ -163,7 +161,9 @@ class _Session:
         if len(held) < start + 4 + size:
             return 0 if size <= _MAX_CLIENT_FRAME else -1
         mask = held[start : start + 4]
-        payload = bytes(byte ^ mask[index % 4] for index, byte in enumerate(held[start + 4 : start + 4 + min(size, 125)]))
+        payload = bytes(
+            byte ^ mask[index % 4] for index, byte in enumerate(held[start + 4 : start + 4 + min(size, 125)])
+        )
         if opcode == _PING:
             await self._connection.send(frame(_PONG, payload))
         if opcode == _CLOSE:

@@ -1,4 +1,7 @@
-"""Finds out who asks and takes the credentials off the request. Bad credentials are 401 (Kubernetes documentation, "Authenticating")."""
+"""Finds out who asks and takes the credentials off the request.
+
+Bad credentials are 401 (Kubernetes documentation, "Authenticating").
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def authentication(authenticators: Union) -> Filter:
         async def handle(request: Request) -> Answer:
             token = bearer_token(request)
             try:
-                caller = authenticators.authenticate(Credentials(token, request.client_certificate))
+                caller = await authenticators.authenticate(Credentials(token, request.client_certificate))
             except Refused as error:
                 raise unauthorized() from error
             if token is not None:
@@ -38,13 +41,15 @@ def bearer_token(request: Request) -> str | None:
     if header is None:
         return _protocol_token(request)
     header = header.strip()
-    if not header[: len(_SCHEME)].lower() == _SCHEME:
+    if header[: len(_SCHEME)].lower() != _SCHEME:
         return None
     token = header[len(_SCHEME) :].split(" ", 1)[0]
     if not token:
         warnings = request.maybe(Warnings)
         if warnings is not None and header[len(_SCHEME) :].strip():
-            warnings.append("the provided Authorization header contains extra space before the bearer token, and is ignored")
+            warnings.append(
+                "the provided Authorization header contains extra space before the bearer token, and is ignored"
+            )
         return None
     return token
 

@@ -1,14 +1,18 @@
-"""Cross-origin requests of browsers (`--cors-allowed-origins`): regular expressions searched in the Origin header; off by default."""
+"""Cross-origin requests of browsers (`--cors-allowed-origins`): regular expressions searched in the Origin header;
+off by default.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from pilothouse.serving.http import Answer, Filter, HeaderList, Handler, Request, Response
+from pilothouse.serving.http import Answer, Filter, Handler, HeaderList, Request, Response
 
 _METHODS = b"POST, GET, OPTIONS, PUT, DELETE, PATCH"
-_ALLOWED = b"Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since"
+_ALLOWED = (
+    b"Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since"
+)
 
 
 def cors(patterns: Sequence[re.Pattern[str]]) -> Filter:

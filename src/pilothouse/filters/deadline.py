@@ -1,4 +1,7 @@
-"""Gives every request that is not long-running its time: --request-timeout, or less by ?timeout=. Past it the answer is 504."""
+"""Gives every request that is not long-running its time: --request-timeout, or less by ?timeout=.
+
+Past it the answer is 504.
+"""
 
 from __future__ import annotations
 

@@ -10,11 +10,18 @@ from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry,
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
 
 _SECONDS: Final = (
-    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0,
+    15.0, 20.0, 30.0, 45.0, 60.0,
 )  # fmt: skip
 _SIZES: Final = (1000.0, 10_000.0, 100_000.0, 1e6, 1e7, 1e8, 1e9)
 _LABELS: Final = ("verb", "group", "version", "resource", "subresource", "scope", "component")
-_VERBS: Final = {"list": "LIST", "deletecollection": "DELETECOLLECTION", "watch": "WATCH", "create": "POST", "update": "PUT"}
+_VERBS: Final = {
+    "list": "LIST",
+    "deletecollection": "DELETECOLLECTION",
+    "watch": "WATCH",
+    "create": "POST",
+    "update": "PUT",
+}
 
 
 class RequestMetrics:
@@ -26,7 +33,9 @@ class RequestMetrics:
             Counter("apiserver_request_total", "Counter of apiserver requests.", (*labelled, "code"))
         )
         self.duration = registry.add(
-            Histogram("apiserver_request_duration_seconds", "Response latency distribution in seconds.", labelled, _SECONDS)
+            Histogram(
+                "apiserver_request_duration_seconds", "Response latency distribution in seconds.", labelled, _SECONDS
+            )
         )
         self.sli = registry.add(
             Histogram("apiserver_request_sli_duration_seconds", "Response latency without waits.", _LABELS, _SECONDS)
@@ -59,7 +68,9 @@ class RequestMetrics:
             labels = (verb, info.group, info.version, info.resource, info.subresource, _scope(info), "apiserver")
         with_dry = (labels[0], dry_run, *labels[1:])
         sli = self.sli.bind(*labels) if labels[0] != "WATCH" else None
-        return _Series(self.total.bind(*with_dry, str(code)), self.duration.bind(*with_dry), sli, self.sizes.bind(*labels))
+        return _Series(
+            self.total.bind(*with_dry, str(code)), self.duration.bind(*with_dry), sli, self.sizes.bind(*labels)
+        )
 
 
 class _Series:
@@ -95,7 +106,7 @@ def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
                 series.sli.observe(took)
             if answer.__class__ is Response:
                 body = answer.body
-                series.size.observe(len(body) if body.__class__ is bytes else sum(map(len, body)))
+                series.size.observe(len(body) if isinstance(body, bytes) else sum(len(piece) for piece in body))
             return answer
 
         return handle

@@ -34,4 +34,6 @@ def not_ready(installed: Callable[[], bool]) -> Filter:
 
 
 def _refusal() -> APIError:
-    return APIError(503, "ServiceUnavailable", _MESSAGE, {"retryAfterSeconds": RETRY_SECONDS}, retry_after=RETRY_SECONDS)
+    return APIError(
+        503, "ServiceUnavailable", _MESSAGE, {"retryAfterSeconds": RETRY_SECONDS}, retry_after=RETRY_SECONDS
+    )

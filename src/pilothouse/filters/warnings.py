@@ -1,4 +1,6 @@
-"""Collects what handlers want to warn of and sends it as Warning headers (RFC 7234, 5.5; Kubernetes documentation, "Warnings")."""
+"""Collects what handlers want to warn of and sends it as Warning headers (RFC 7234, 5.5;
+Kubernetes documentation, "Warnings").
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Iterable
 
 from pilothouse.endpoints.scope import Warnings
 from pilothouse.machinery.errors import APIError
-from pilothouse.serving.http import Answer, Filter, HeaderList, Handler, Request
+from pilothouse.serving.http import Answer, Filter, Handler, HeaderList, Request
 
 TOTAL = 4096  # characters of all warnings before each is cut
 EACH = 256

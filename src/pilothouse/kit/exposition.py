@@ -1,4 +1,7 @@
-"""The text of a scrape, made by prometheus-client from our families. Imported at the first scrape: the library loads slowly."""
+"""The text of a scrape, made by prometheus-client from our families.
+
+Imported at the first scrape: the library loads slowly.
+"""
 
 from __future__ import annotations
 
@@ -61,5 +64,3 @@ def render(registry: Registry, *, openmetrics: bool = False) -> bytes:
     collectors.register(_Collector(registry))
     text: bytes = generate_openmetrics(collectors) if openmetrics else generate_latest(collectors)  # type: ignore[no-untyped-call]
     return text
-
-

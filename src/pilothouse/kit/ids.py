@@ -1,6 +1,7 @@
 """Random identifiers: UUIDs from the system's randomness, read in blocks.
 
-A read of 16 bytes lets go of the interpreter's lock each time, which costs more than all else that a small request does.
+A read of 16 bytes lets go of the interpreter's lock each time, which costs more than all else that a small request
+does.
 """
 
 from __future__ import annotations

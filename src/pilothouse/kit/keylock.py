@@ -8,7 +8,9 @@ from collections.abc import Hashable
 
 
 class KeyLock:
-    """`await lock.enter(key)` ... `lock.leave(key)`. Free keys cost nothing; waiters go in the order in which they came."""
+    """`await lock.enter(key)` ... `lock.leave(key)`. Free keys cost nothing;
+    waiters go in the order in which they came.
+    """
 
     __slots__ = ("_held",)
 

@@ -1,7 +1,8 @@
 """Counters, gauges and histograms that cost a dict look-up and an addition, and a registry that renders them all.
 
 Values are kept in plain lists, bound once per label set; `kit/exposition.py` makes the text of a scrape. Names, labels
-and buckets are the caller's. All functions are for one thread (the loop's), but for `samples`, which may run in another.
+and buckets are the caller's. All functions are for one thread (the loop's), but for `samples`, which may run in
+another.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
-
 
 T = TypeVar("T")
 Labels = tuple[str, ...]
@@ -64,7 +64,13 @@ class Counter:
 class Gauge:
     """A family of numbers that go up and down, set by their owner or read at a scrape."""
 
-    def __init__(self, name: str, text: str, labels: Labels = (), read: Callable[[], Iterable[tuple[Labels, float]]] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        labels: Labels = (),
+        read: Callable[[], Iterable[tuple[Labels, float]]] | None = None,
+    ) -> None:
         self.name, self.text, self.labels = name, text, labels
         self._series: dict[Labels, Value] = {}
         self._read = read

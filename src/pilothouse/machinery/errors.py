@@ -105,7 +105,10 @@ def already_exists(group: str, resource: str, name: str) -> APIError:
 
 
 def generate_name_conflict(group: str, resource: str, name: str) -> APIError:
-    message = f'{qualified(group, resource)} "{name}" already exists, the server was not able to generate a unique name for the object'
+    message = (
+        f'{qualified(group, resource)} "{name}" already exists, '
+        "the server was not able to generate a unique name for the object"
+    )
     return APIError(
         409, "AlreadyExists", message, {**_details(group, resource, name), "retryAfterSeconds": 1}, retry_after=1
     )

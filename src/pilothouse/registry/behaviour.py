@@ -18,7 +18,9 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a decision may know of the request beside the objects. `allow_privileged` and the like are server settings."""
+    """What a decision may know of the request beside the objects. `allow_privileged` and the like are server
+    settings.
+    """
 
     namespace: str
     name: str
@@ -42,7 +44,8 @@ Warn = Callable[[Object, "Object | None"], Sequence[str]]
 class Part:
     """A subresource that writes a part of the object (status, ephemeralcontainers, resize, approval, ...).
 
-    `prepare` must put back all that this subresource does not write (the generic store already keeps metadata as the table of facts says).
+    `prepare` must put back all that this subresource does not write (the generic store already keeps metadata as the
+    table of facts says).
     """
 
     prepare: Prepare | None = None
@@ -52,9 +55,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """`prepare` resets what a client may not set (status on create, dropped fields of closed gates), after the generic metadata rules.
+    """`prepare` resets what a client may not set (status on create, dropped fields of closed gates), after the
+    generic metadata rules.
 
-    `validate` runs after the generic check of metadata. `generation` says whether an update raises the generation; None leaves it to the
+    `validate` runs after the generic check of metadata. `generation` says whether an update raises the generation;
+    None leaves it to the
     table of facts (spec changed). `default_grace` and `orphan_by_default` are for deletes; `grace` computes a pod's.
     """
 

@@ -1,4 +1,5 @@
-"""The REST capabilities: what a resource's or subresource's storage can do decides its verbs, routes, discovery and OpenAPI.
+"""The REST capabilities: what a resource's or subresource's storage can do decides its verbs, routes, discovery and
+OpenAPI.
 
 The generic store has most of them; odd ones (reviews, bindings, scale, eviction, token) implement just what they are.
 """

@@ -1,6 +1,8 @@
-"""Between stored bytes and what is served, without decoding: objects are encoded once, and those bytes answer GET, LIST and WATCH.
+"""Between stored bytes and what is served, without decoding: objects are encoded once, and those bytes answer GET,
+LIST and WATCH.
 
-Stored JSON is `{"kind":K,"apiVersion":HUB,"metadata":{...},...}` in the hub version, without a resourceVersion: the revision of
+Stored JSON is `{"kind":K,"apiVersion":HUB,"metadata":{...},...}` in the hub version, without a resourceVersion: the
+revision of
 the write is it, and is spliced in behind the uid when the object is shown.
 """
 

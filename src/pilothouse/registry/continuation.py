@@ -1,4 +1,5 @@
-"""Continue tokens: where a paged list goes on, and at which revision (API concepts, "Retrieving large results sets in chunks").
+"""Continue tokens: where a paged list goes on, and at which revision (API concepts, "Retrieving large results sets in
+chunks").
 
 The token's form is the original's, so that a list begun on one server can be continued on another.
 """
@@ -37,7 +38,9 @@ def decode(token: str, prefix: str) -> tuple[str, int]:
         raise _refused(f"json: cannot unmarshal {_json_kind(value)} into Go value of type storage.continueToken")
     version, revision, start = value.get("v", ""), value.get("rv", 0), value.get("start", "")
     if not isinstance(revision, int):
-        raise _refused(f"json: cannot unmarshal {_json_kind(revision)} into Go struct field continueToken.rv of type int64")
+        raise _refused(
+            f"json: cannot unmarshal {_json_kind(revision)} into Go struct field continueToken.rv of type int64"
+        )
     if version != _VERSION:
         raise _refused(f"server does not recognize this encoded version {version}")
     if revision == 0:
@@ -62,4 +65,6 @@ def _bad_byte(token: str) -> int:
 
 
 def _json_kind(value: object) -> str:
-    return {str: "string", list: "array", dict: "object", bool: "bool", float: "number", int: "number"}.get(type(value), "null")
+    return {str: "string", list: "array", dict: "object", bool: "bool", float: "number", int: "number"}.get(
+        type(value), "null"
+    )

@@ -32,7 +32,10 @@ class Deleted:
 
 
 class _Remove(Exception):
-    """Raised out of the marking transform: nothing holds the object, remove it now. `marked`: its bytes as shown, if it is marked."""
+    """Raised out of the marking transform: nothing holds the object, remove it now.
+
+    `marked`: its bytes as shown, if it is marked.
+    """
 
     def __init__(self, marked: bytes | None) -> None:
         self.marked = marked

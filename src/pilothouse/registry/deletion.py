@@ -1,4 +1,5 @@
-"""What a delete does to an object before it may go: grace, propagation policies and finalizers (Kubernetes documentation,
+"""What a delete does to an object before it may go: grace, propagation policies and finalizers (Kubernetes
+documentation,
 "Garbage Collection" and "Finalizers"). Pure decisions over one object; the generic store carries them out.
 """
 
@@ -31,13 +32,19 @@ def check_preconditions(resource: Resource, name: str, obj: Object, options: Del
     """Raises Conflict where the object is not the one the client meant."""
     metadata = obj["metadata"]
     if options.ignore_read_errors:
-        raise conflict(resource.group, resource.plural, name, "the object can be read: it is not to be deleted unsafely")
+        raise conflict(
+            resource.group, resource.plural, name, "the object can be read: it is not to be deleted unsafely"
+        )
     uid = metadata.get("uid", "")
     if options.uid is not None and options.uid != uid:
-        raise _precondition(resource, name, "UID", options.uid, uid, " The object might have been deleted and then recreated")
+        raise _precondition(
+            resource, name, "UID", options.uid, uid, " The object might have been deleted and then recreated"
+        )
     version = metadata.get("resourceVersion", "")
     if options.resource_version is not None and options.resource_version != version:
-        raise _precondition(resource, name, "ResourceVersion", options.resource_version, version, " The object might have been modified")
+        raise _precondition(
+            resource, name, "ResourceVersion", options.resource_version, version, " The object might have been modified"
+        )
 
 
 def _precondition(resource: Resource, name: str, what: str, asked: str, found: str, hint: str) -> APIError:
@@ -64,7 +71,13 @@ def decide(resource: Resource, obj: Object, options: DeleteOptions, grace: int, 
 
 
 def _again(
-    resource: Resource, obj: Object, before: list[str], finalizers: list[str], grace: int, options: DeleteOptions, now: datetime
+    resource: Resource,
+    obj: Object,
+    before: list[str],
+    finalizers: list[str],
+    grace: int,
+    options: DeleteOptions,
+    now: datetime,
 ) -> Verdict:
     """A further delete may shorten the grace or bring another policy, no more."""
     metadata = obj["metadata"]

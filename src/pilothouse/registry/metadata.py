@@ -1,4 +1,5 @@
-"""The rules of object metadata that hold for every kind (Kubernetes documentation, "Object Names and IDs", "Labels and Selectors",
+"""The rules of object metadata that hold for every kind (Kubernetes documentation, "Object Names and IDs", "Labels
+and Selectors",
 "Annotations", "Finalizers", "Owners and Dependents").
 """
 
@@ -15,14 +16,14 @@ from pilothouse.registry.request import Causes, Write
 from pilothouse.registry.resource import Object, Resource
 
 ORDER: Final = (
-    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-    "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
 )  # fmt: skip
 MAX_ANNOTATIONS: Final = 256 * 1024
 _STANDARD_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 OWNERS_WARNING: Final = (
-    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such "
-    "requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may "
+    "reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
 )
 _BANNED_OWNERS: Final = frozenset({("v1", "Event")})
 
@@ -33,7 +34,10 @@ def ordered(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_namespace(resource: Resource, metadata: dict[str, Any], write: Write) -> None:
-    """Fill in the namespace of the request; another one in the body is refused. Cluster-scoped objects lose theirs silently."""
+    """Fill in the namespace of the request; another one in the body is refused.
+
+    Cluster-scoped objects lose theirs silently.
+    """
     if not resource.namespaced:
         metadata.pop("namespace", None)
         return
@@ -43,7 +47,9 @@ def check_namespace(resource: Resource, metadata: dict[str, Any], write: Write) 
     metadata["namespace"] = write.namespace
 
 
-def prepare_create(resource: Resource, obj: Object, write: Write, new_uid: Callable[[], str], suffix: Callable[[str], str]) -> None:
+def prepare_create(
+    resource: Resource, obj: Object, write: Write, new_uid: Callable[[], str], suffix: Callable[[str], str]
+) -> None:
     """Give a new object its identity. `suffix` makes a name of a generateName."""
     metadata: dict[str, Any] = obj.setdefault("metadata", {})
     check_namespace(resource, metadata, write)
@@ -94,7 +100,9 @@ def check_version(resource: Resource, name: str, obj: Object, old: Object, *, un
     sent = obj["metadata"].pop("resourceVersion", "")
     if sent in ("", "0"):
         if not unconditional:
-            cause = Cause("FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion")
+            cause = Cause(
+                "FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion"
+            )
             raise invalid(resource.group, resource.plural, name, [cause])
         return
     if not sent.isdigit():
@@ -103,7 +111,9 @@ def check_version(resource: Resource, name: str, obj: Object, old: Object, *, un
         raise modified(resource.group, resource.plural, name)
 
 
-def raise_generation(resource: Resource, obj: Object, old: Object, custom: Callable[[Object, Object], bool] | None) -> None:
+def raise_generation(
+    resource: Resource, obj: Object, old: Object, custom: Callable[[Object, Object], bool] | None
+) -> None:
     """metadata.generation counts the changes of what a client asks for."""
     rules = resource.generation
     if rules is None:
@@ -161,8 +171,11 @@ def _finalizers_while_deleting(metadata: dict[str, Any], before: dict[str, Any])
     added = [name for name in metadata.get("finalizers") or () if name not in had]
     if not added:
         return []
-    shown = " ".join(f'"{name}"' for name in added)
-    text = f"Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{{{shown.replace(' ', ', ')}}}"
+    shown = ", ".join(f'"{name}"' for name in added)
+    text = (
+        "Forbidden: no new finalizers can be added if the object is being deleted, "
+        f"found new finalizers []string{{{shown}}}"
+    )
     return [Cause("FieldValueForbidden", text, "metadata.finalizers")]
 
 

@@ -1,4 +1,5 @@
-"""Field ownership as the verbs need it (Kubernetes documentation, "Server-Side Apply"): which fields an endpoint may own.
+"""Field ownership as the verbs need it (Kubernetes documentation, "Server-Side Apply"): which fields an endpoint may
+own.
 
 The rules of entries are in `registry/managedfields.py`; this says what a resource's table of facts makes of them.
 """
@@ -53,13 +54,17 @@ class Ownership:
 
 
 def reset_fields(resource: Resource, schema: Schema, subresource: str) -> Node:
-    """The fields that an endpoint resets, and so does not own: each of the main resource and /status those of the other."""
+    """The fields that an endpoint resets, and so does not own: each of the main resource and /status those of the
+    other.
+    """
     status = resource.status
     paths: list[tuple[str, ...]] = [(f"f:{name}",) for name in resource.not_owned] if not subresource else []
     if status is not None and not subresource and status.dropped_on_update:
         paths.append(("f:status",))
     if status is not None and subresource == "status":
-        paths += [(f"f:{name}",) for name in schema.properties if name not in ("metadata", "status", "kind", "apiVersion")]
+        paths += [
+            (f"f:{name}",) for name in schema.properties if name not in ("metadata", "status", "kind", "apiVersion")
+        ]
         paths += _metadata_paths(status.keeps)
     return of_paths(*paths) if paths else {}
 

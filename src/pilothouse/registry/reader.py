@@ -63,7 +63,9 @@ def _check_field_labels(store: GenericStore, fields: FieldSelector) -> None:
             raise bad_request(known.refused.replace("{label}", label))
 
 
-def _predicate(store: GenericStore, labels: LabelSelector | None, fields: FieldSelector | None, name: str) -> Accept | None:
+def _predicate(
+    store: GenericStore, labels: LabelSelector | None, fields: FieldSelector | None, name: str
+) -> Accept | None:
     index = store.codec.index
     tests: list[Accept] = []
     if name:
@@ -121,9 +123,10 @@ def _expired(selection: Selection, options: ListOptions) -> APIError:
     key, _ = continuation.decode(options.continue_token, selection.prefix)
     fresh = continuation.encode(selection.prefix, key, -1)
     message = (
-        "The provided continue parameter is too old to display a consistent list result. You can start a new list without the "
-        "continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the "
-        "provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first "
+        "The provided continue parameter is too old to display a consistent list result. You can start a new list "
+        "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
+        "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
+        "modified, or deleted between the time the first "
         "chunk was returned and now may show up in the list."
     )
     return APIError(410, "Expired", message, metadata={"continue": fresh})

@@ -59,7 +59,9 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """`resource_version` None: not given. `continue_token`, `limit` as the API concepts page defines; `match` is resourceVersionMatch."""
+    """`resource_version` None: not given. `continue_token`, `limit` as the API concepts page defines;
+    `match` is resourceVersionMatch.
+    """
 
     label_selector: str = ""
     field_selector: str = ""

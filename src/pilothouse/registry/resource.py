@@ -1,6 +1,7 @@
 """`Resource`: all that the generic store and the endpoints need to know of a kind, as frozen data.
 
-Built-in kinds are made from the table of facts (`builtin/table.py`), custom ones from their definition. Nothing in the rooms
+Built-in kinds are made from the table of facts (`builtin/table.py`), custom ones from their definition. Nothing in
+the rooms
 below names a kind: they ask the resource.
 """
 
@@ -47,7 +48,9 @@ class StatusRule:
     dropped_on_create: bool = True
     dropped_on_update: bool = True
     subresource: bool = True
-    keeps: frozenset[str] = frozenset()  # metadata that a write to /status takes: labels, annotations, finalizers, ownerReferences
+    keeps: frozenset[str] = (
+        frozenset()
+    )  # metadata that a write to /status takes: labels, annotations, finalizers, ownerReferences
     unconditional: bool = True
     creates: bool = False  # PUT of a missing object makes it
 

@@ -1,4 +1,5 @@
-"""The scale subresource: the number of replicas of a workload, without the rest (Kubernetes documentation, "Horizontal Pod
+"""The scale subresource: the number of replicas of a workload, without the rest (Kubernetes documentation,
+"Horizontal Pod
 Autoscaling"; API reference, "Scale"). Which fields it shows is data; writes go through the generic store of the parent.
 """
 
@@ -83,7 +84,9 @@ class ScaleStorage:
             raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
         replicas: int = (scale.get("spec") or {}).get("replicas") or 0
         if replicas < 0:
-            cause = Cause("FieldValueInvalid", f"Invalid value: {replicas}: must be greater than or equal to 0", "spec.replicas")
+            cause = Cause(
+                "FieldValueInvalid", f"Invalid value: {replicas}: must be greater than or equal to 0", "spec.replicas"
+            )
             raise invalid("autoscaling", "Scale", name, [cause])
         return replicas
 

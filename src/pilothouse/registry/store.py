@@ -1,6 +1,8 @@
-"""The generic store: how every kind is created, read, changed and watched (docs/architecture.md, "A write, step by step").
+"""The generic store: how every kind is created, read, changed and watched (docs/architecture.md, "A write, step by
+step").
 
-It asks the resource's data and behaviour at fixed points and knows no kind. A write is a transform that runs again on every
+It asks the resource's data and behaviour at fixed points and knows no kind. A write is a transform that runs again on
+every
 conflict; what it answers is the object as stored, whose bytes serve every reader.
 """
 
@@ -95,7 +97,9 @@ class GenericStore:
     async def create(self, obj: Object, write: Write) -> StoredObject:
         """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's."""
         admission = self.services.admission
-        generated = not (obj.get("metadata") or {}).get("name") and bool((obj.get("metadata") or {}).get("generateName"))
+        generated = not (obj.get("metadata") or {}).get("name") and bool(
+            (obj.get("metadata") or {}).get("generateName")
+        )
         self._fold_owners(obj, write)
         await admission.mutate("CREATE", obj, None, write)
         for attempt in range(NAME_TRIES):
@@ -239,7 +243,11 @@ class GenericStore:
         raise modified(resource.group, resource.plural, name)
 
     async def _dry_update(
-        self, key: str, name: str, transform: Callable[[StoredObject | None], Awaitable[bytes]], shown: Callable[[], StoredObject | None]
+        self,
+        key: str,
+        name: str,
+        transform: Callable[[StoredObject | None], Awaitable[bytes]],
+        shown: Callable[[], StoredObject | None],
     ) -> StoredObject:
         current: StoredObject | None
         try:
@@ -256,7 +264,8 @@ class GenericStore:
         uid = (obj.get("metadata") or {}).get("uid")
         if uid:
             why = (
-                f"StorageError: invalid object, Code: 4, Key: {self.resource.key(write.namespace, name)}, ResourceVersion: 0, "
+                f"StorageError: invalid object, Code: 4, Key: {self.resource.key(write.namespace, name)}, "
+                f"ResourceVersion: 0, "
                 f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: "
             )
             raise conflict(self.resource.group, self.resource.plural, name, why)

@@ -26,7 +26,9 @@ def translate(error: store.StorageError, resource: Resource, name: str = "") -> 
         case store.Corrupt():
             return api.internal(str(error))
         case _:
-            return api.APIError(500, "InternalError", f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
+            return api.APIError(
+                500, "InternalError", f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]}
+            )
 
 
 def expired(asked: int, oldest: int) -> api.APIError:
@@ -36,5 +38,8 @@ def expired(asked: int, oldest: int) -> api.APIError:
 def too_large_revision(asked: int, current: int) -> api.APIError:
     """504: the client is ahead of this server and may try again in a second."""
     message = f"Too large resource version: {asked}, current: {current}"
-    details = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}], "retryAfterSeconds": 1}
+    details = {
+        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+        "retryAfterSeconds": 1,
+    }
     return api.APIError(504, "Timeout", message, details, retry_after=1)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from pilothouse.registry.reader import Selection
 from pilothouse.storage.api import Change, StoredObject
@@ -13,7 +13,7 @@ ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
 DELETED: Final = "DELETED"
 Event = tuple[str, StoredObject]
-_NOTHING: Final = object()
+_NOTHING: Final[Any] = object()
 
 
 def event_of(change: Change, selection: Selection) -> Event | None:
@@ -22,10 +22,10 @@ def event_of(change: Change, selection: Selection) -> Event | None:
         if change.object is None:
             return DELETED, _last_state(change)
         return (MODIFIED if change.previous is not None else ADDED), change.object
-    known = change.forms.get(selection.text, _NOTHING)
+    known: Event | None = change.forms.get(selection.text, _NOTHING)
     if known is _NOTHING:
         known = change.forms[selection.text] = _filtered(change, selection)
-    return known  # type: ignore[return-value]
+    return known
 
 
 def _filtered(change: Change, selection: Selection) -> Event | None:
@@ -42,8 +42,8 @@ def _filtered(change: Change, selection: Selection) -> Event | None:
 
 def _last_state(change: Change) -> StoredObject:
     """The object as it was before, with the revision of the change that ended it for the watcher."""
-    gone = change.forms.get("gone")
+    gone: StoredObject | None = change.forms.get("gone")
     if gone is None:
         assert change.previous is not None
         gone = change.forms["gone"] = StoredObject(change.key, change.previous.value, change.revision)
-    return gone  # type: ignore[no-any-return]
+    return gone

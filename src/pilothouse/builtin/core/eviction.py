@@ -125,8 +125,8 @@ def _taken(budget: Object, pod: str, now: datetime) -> Object:
 
 def _no_more_allowed(status: dict[str, Any], generation: int, now: datetime) -> list[dict[str, Any]]:
     condition = {
-        "type": "DisruptionAllowed", "status": "False", "observedGeneration": generation, "lastTransitionTime": format_time(now),
-        "reason": "InsufficientPods", "message": "",
+        "type": "DisruptionAllowed", "status": "False", "observedGeneration": generation,
+        "lastTransitionTime": format_time(now), "reason": "InsufficientPods", "message": "",
     }  # fmt: skip
     return [one for one in status.get("conditions") or () if one.get("type") != "DisruptionAllowed"] + [condition]
 

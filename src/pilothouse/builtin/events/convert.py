@@ -19,11 +19,13 @@ _RENAMED: Final = {  # events.k8s.io/v1 -> core/v1
 _BACK: Final = {core: new for new, core in _RENAMED.items()}
 # Members of each form in the order of its type; those that are always shown have their empty value.
 _NEW_ORDER: Final = (
-    "eventTime", "series", "reportingController", "reportingInstance", "action", "reason", "regarding", "related", "note", "type",
+    "eventTime", "series", "reportingController", "reportingInstance", "action", "reason", "regarding",
+    "related", "note", "type",
     "deprecatedSource", "deprecatedFirstTimestamp", "deprecatedLastTimestamp", "deprecatedCount",
 )  # fmt: skip
 _CORE_ORDER: Final = (
-    "involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime", "series",
+    "involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type",
+    "eventTime", "series",
     "action", "related", "reportingComponent", "reportingInstance",
 )  # fmt: skip
 _CORE_ALWAYS: Final[dict[str, Any]] = {
@@ -31,7 +33,8 @@ _CORE_ALWAYS: Final[dict[str, Any]] = {
     "reportingComponent": "", "reportingInstance": "",
 }  # fmt: skip
 _NEW_ALWAYS: Final[dict[str, Any]] = {
-    "eventTime": None, "regarding": {}, "deprecatedSource": {}, "deprecatedFirstTimestamp": None, "deprecatedLastTimestamp": None,
+    "eventTime": None, "regarding": {}, "deprecatedSource": {},
+    "deprecatedFirstTimestamp": None, "deprecatedLastTimestamp": None,
 }  # fmt: skip
 _NEW_DROPPED_WHEN_EMPTY: Final = ("reportingController", "reportingInstance")
 
