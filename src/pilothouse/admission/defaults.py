@@ -10,6 +10,7 @@ from pilothouse.admission.limitranger import LimitRanger
 from pilothouse.admission.lookups import StoreReader, Stores
 from pilothouse.admission.namespacelifecycle import Lookup, NamespaceLifecycle
 from pilothouse.admission.nodetaints import TaintNodesByCondition
+from pilothouse.admission.podsecurity.plugin import PodSecurity
 from pilothouse.admission.priority import Priority
 from pilothouse.admission.runtimeclass import RuntimeClass
 from pilothouse.admission.tolerations import DefaultTolerationSeconds
@@ -26,6 +27,7 @@ def default_plugins(stores: Stores) -> list[Plugin]:
         NamespaceLifecycle(_one(kind("", "namespaces"))),
         LimitRanger(kind("", "limitranges")),
         TaintNodesByCondition(),
+        PodSecurity(kind("", "namespaces"), kind("", "pods")),
         Priority(kind("scheduling.k8s.io", "priorityclasses")),
         DefaultTolerationSeconds(),
         default_storage_class(kind("storage.k8s.io", "storageclasses")),

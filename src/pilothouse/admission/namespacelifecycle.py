@@ -48,9 +48,18 @@ class NamespaceLifecycle:
         why = f"unable to create new content in namespace {namespace} because it is being terminated"
         failure = forbidden(resource.group, resource.plural, name, why)
         if not name:
-            failure = APIError(403, "Forbidden", f'{qualified(resource.group, resource.plural)} "" is forbidden: {why}', failure.details)
+            failure = APIError(
+                403,
+                "Forbidden",
+                f'{qualified(resource.group, resource.plural)} "" is forbidden: {why}',
+                failure.details,
+            )
         assert failure.details is not None
         failure.details["causes"] = [
-            {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated", "field": "metadata.namespace"}
+            {
+                "reason": "NamespaceTerminating",
+                "message": f"namespace {namespace} is being terminated",
+                "field": "metadata.namespace",
+            }
         ]
         return failure

@@ -1,0 +1,1 @@
+"""PodSecurity: the three Pod Security Standards, chosen by labels of a namespace."""
