@@ -62,7 +62,7 @@ def _serve(arguments: Sequence[str]) -> int:
     async def build(settings: Settings, material: Material) -> Application:
         client_ca = b"".join(path.read_bytes() for path in material.client_cas)
         controllers = ControllerSettings(chosen, material.ca.read_text())
-        return await build_application(settings, client_ca, controllers)
+        return await build_application(settings, client_ca, controllers, [material.service_account_key.read_bytes()])
 
     return serve(settings, build)
 

@@ -7,7 +7,7 @@ import logging
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,10 @@ from pilothouse.admission.chain import Chain
 from pilothouse.admission.defaults import default_plugins
 from pilothouse.admission.lookups import Stores
 from pilothouse.app.front import Parts, build_front
+from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
-from pilothouse.auth.attributes import AlwaysAllow
-from pilothouse.auth.authenticators import Authenticator, ClientCertificates, TokenFile, Union
-from pilothouse.auth.certificates import ClientAuthority
+from pilothouse.auth.identity import Identity
 from pilothouse.builtin import enablement
 from pilothouse.builtin.allocation.wiring import service_claims
 from pilothouse.builtin.binaryforms import MetaForms
@@ -101,10 +100,14 @@ class Application:
 
 
 async def build_application(
-    settings: Settings, client_ca: bytes, controllers: ControllerSettings | None = None
+    settings: Settings,
+    client_ca: bytes,
+    controllers: ControllerSettings | None = None,
+    signing_keys: Sequence[bytes] = (),
 ) -> Application:
     """Open the store and wire everything. `client_ca`: PEM of the authorities of client certificates.
-    `controllers`: those of the friendly mode, None for the bare API.
+    `controllers`: those of the friendly mode, None for the bare API. `signing_keys`: PEM of the keys of service account
+    tokens, the first one signs; none for a key that lives as long as the server.
     """
     engine = await _open_engine(settings)
     registry = Registry()
@@ -119,7 +122,9 @@ async def build_application(
     served = enablement.served(settings.runtime_config, settings.feature_gates)
     needs = Needs(builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now, served)
     builtin = BuiltinServer(needs, router)
-    builtin.install(_admission)
+    loopback = LoopbackTokens(secrets.token_bytes)
+    identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now)
+    builtin.install(_admission, identity)
     _services(settings, builtin.stores, needs.open_storage)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
@@ -127,8 +132,7 @@ async def build_application(
     application = Application(_unset, engine, running, hooks)
     parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, lambda: application.stopping)
     handler = build_front(parts)
-    loopback = LoopbackTokens(secrets.token_bytes)
-    application.handler = _chain(settings, application, handler, renderer, registry, running, client_ca, loopback)
+    application.handler = _chain(settings, application, handler, renderer, registry, running, identity)
     if controllers is not None:
         application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)
     return application
@@ -162,12 +166,8 @@ def _chain(
     renderer: Renderer,
     registry: Registry,
     running: WaitGroup,
-    client_ca: bytes,
-    loopback: LoopbackTokens,
+    identity: Identity,
 ) -> Handler:
-    authenticators: list[Authenticator] = [loopback, ClientCertificates(ClientAuthority(client_ca), utc_now)]
-    if settings.token_auth_file is not None:
-        authenticators.append(TokenFile.read(settings.token_auth_file))
     return compose(
         [
             recovery(),
@@ -181,9 +181,9 @@ def _chain(
             warnings(),
             request_info(),
             deadline(settings.request_timeout),
-            authentication(Union(authenticators)),
+            authentication(identity.authenticators),
             in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, InFlight()),
-            authorization(AlwaysAllow()),
+            authorization(identity.authorizer),
         ],
         handler,
     )
@@ -202,12 +202,8 @@ def _first_objects(
     ranges = settings.service_cluster_ip_range.split(",")
     classes, cidrs = stores["scheduling.k8s.io", "priorityclasses"], stores["networking.k8s.io", "servicecidrs"]
     hooks.add("start-system-namespaces-controller", _system_namespaces(engine, stores))
-    hooks.add(
-        "scheduling/bootstrap-system-priority-classes", lambda: ensure_system_priority_classes(classes, utc_now)
-    )
-    hooks.add(
-        "start-kubernetes-service-cidr-controller", lambda: ensure_default_service_cidr(cidrs, ranges, utc_now)
-    )
+    hooks.add("scheduling/bootstrap-system-priority-classes", lambda: ensure_system_priority_classes(classes, utc_now))
+    hooks.add("start-kubernetes-service-cidr-controller", lambda: ensure_default_service_cidr(cidrs, ranges, utc_now))
 
 
 def _system_namespaces(engine: Engine, stores: dict[tuple[str, str], GenericStore]) -> Callable[[], Awaitable[None]]:
@@ -219,5 +215,3 @@ def _system_namespaces(engine: Engine, stores: dict[tuple[str, str], GenericStor
             await engine.compact(FIRST_READABLE)
 
     return hook
-
-

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from pilothouse.machinery.selectors import FieldSelector, LabelSelector
 from pilothouse.registry.request import Caller
 
 
@@ -17,7 +18,10 @@ class Decision(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """One request as authorizers see it. For a path outside the API only `caller`, `verb` and `path` mean something."""
+    """One request as authorizers see it. For a path outside the API only `caller`, `verb` and `path` mean something.
+
+    The selectors are those of a list, watch or deletecollection; None where there is none or it can't be read.
+    """
 
     caller: Caller
     verb: str
@@ -29,6 +33,45 @@ class Attributes:
     resource: str = ""
     subresource: str = ""
     name: str = ""
+    field_selector: FieldSelector | None = None
+    label_selector: LabelSelector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRule:
+    """What may be done to which resources; "*" stands for all."""
+
+    verbs: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """What may be done to which paths outside the API."""
+
+    verbs: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All that a caller may do in a namespace. `incomplete`: there may be more, as some authorizer can't tell.
+
+    `errors`: what went wrong meanwhile.
+    """
+
+    resources: tuple[ResourceRule, ...] = ()
+    paths: tuple[PathRule, ...] = ()
+    incomplete: bool = False
+    errors: tuple[str, ...] = ()
+
+
+class RuleResolver(Protocol):
+    """Authorizers that can say what a caller may do."""
+
+    def rules(self, caller: Caller, namespace: str) -> Rules: ...
 
 
 class Authorizer(Protocol):
@@ -42,3 +85,6 @@ class AlwaysAllow:
 
     def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
         return Decision.ALLOW, ""
+
+    def rules(self, caller: Caller, namespace: str) -> Rules:
+        return Rules((ResourceRule(("*",), ("*",), ("*",)),), (PathRule(("*",), ("*",)),))

@@ -19,6 +19,7 @@ from pilothouse.registry.request import Caller
 
 AUTHENTICATED: Final = "system:authenticated"
 UNAUTHENTICATED: Final = "system:unauthenticated"
+INVALID: Final = "invalid bearer token"
 ANONYMOUS: Final = Caller("system:anonymous", "", (UNAUTHENTICATED,))
 
 
@@ -40,6 +41,17 @@ class Authenticator(Protocol):
         ...
 
 
+class TokenAuthenticator(Protocol):
+    """Tokens that are good for some audiences only, and whose check must look at what is stored."""
+
+    async def authenticate(self, token: str, audiences: Sequence[str]) -> tuple[Caller, tuple[str, ...]] | None:
+        """Who it is and for which of `audiences`; None where the token is not for this authenticator.
+
+        Raises Refused.
+        """
+        ...
+
+
 class TokenFile:
     """`--token-auth-file`: a CSV of token, user, uid and, in quotes, groups."""
 
@@ -54,7 +66,9 @@ class TokenFile:
             rows = [row for row in csv.reader(file) if row]
         for row in rows:
             if len(row) < 3:
-                raise ValueError(f"token file '{path}' must have at least 3 columns (token, user name, user uid), found {len(row)}")
+                raise ValueError(
+                    f"token file '{path}' must have at least 3 columns (token, user name, user uid), found {len(row)}"
+                )
         return cls(rows)
 
     @staticmethod
@@ -99,25 +113,80 @@ class ClientCertificates:
 
 
 class Union:
-    """The first authenticator that knows the caller decides; credentials that none of them knows are refused."""
+    """The first authenticator that knows the caller decides; credentials that none of them knows are refused.
 
-    def __init__(self, authenticators: Sequence[Authenticator], *, anonymous: bool = True) -> None:
+    `waiting` are asked after all others. `audiences` are those of this server: what has no audience of its own is for
+    them.
+    """
+
+    def __init__(
+        self,
+        authenticators: Sequence[Authenticator],
+        *,
+        anonymous: bool = True,
+        waiting: Sequence[TokenAuthenticator] = (),
+        audiences: Sequence[str] = (),
+    ) -> None:
         self._authenticators = authenticators
         self._anonymous = anonymous
+        self._waiting = waiting
+        self._audiences = tuple(audiences)
 
-    def authenticate(self, credentials: Credentials) -> Caller:
+    async def authenticate(self, credentials: Credentials) -> Caller:
         """Raises Refused."""
-        refusal: Refused | None = None
+        refusals: list[Refused] = []
+        caller = self._first(credentials, refusals)
+        if caller is not None:
+            return caller
+        if credentials.token is not None:
+            found = await self._first_waiting(credentials.token, self._audiences, refusals)
+            if found is not None:
+                return found[0]
+        elif not refusals and self._anonymous:
+            return ANONYMOUS
+        raise _refusal(refusals)
+
+    async def review(self, token: str, audiences: Sequence[str]) -> tuple[Caller, tuple[str, ...]]:
+        """Who a token stands for, and for which of the audiences (none given: those of this server). Raises Refused."""
+        wanted = tuple(audiences) or self._audiences
+        own = tuple(one for one in wanted if one in self._audiences)
+        refusals: list[Refused] = []
+        caller = self._first(Credentials(token, None), refusals)
+        if caller is not None:
+            if own:
+                return caller, own
+            raise _refusal(refusals)
+        found = await self._first_waiting(token, wanted, refusals)
+        if found is None:
+            raise _refusal(refusals)
+        return found
+
+    def _first(self, credentials: Credentials, refusals: list[Refused]) -> Caller | None:
         for authenticator in self._authenticators:
             try:
                 caller = authenticator.authenticate(credentials)
             except Refused as error:
-                refusal = error
+                refusals.append(error)
                 continue
             if caller is not None:
                 return caller
-        if refusal is not None:
-            raise refusal
-        if credentials.token is None and self._anonymous:
-            return ANONYMOUS
-        raise Refused("no authenticator knows the credentials")
+        return None
+
+    async def _first_waiting(
+        self, token: str, audiences: Sequence[str], refusals: list[Refused]
+    ) -> tuple[Caller, tuple[str, ...]] | None:
+        for authenticator in self._waiting:
+            try:
+                found = await authenticator.authenticate(token, audiences)
+            except Refused as error:
+                refusals.append(error)
+                continue
+            if found is not None:
+                return found
+        return None
+
+
+def _refusal(refusals: Sequence[Refused]) -> Refused:
+    """All that was wrong, as the original tells it in a TokenReview."""
+    texts = [str(refusal) for refusal in refusals]
+    return Refused(f"[{INVALID}, {', '.join(texts)}]" if texts else INVALID)

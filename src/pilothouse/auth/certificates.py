@@ -32,7 +32,10 @@ class ClientAuthority:
         self._authorities: list[x509.Certificate] | None = None
 
     def verify(self, der: bytes, now: datetime) -> Subject:
-        """The subject of a certificate that one of the authorities signed and that is valid for clients now. Raises CertificateError."""
+        """The subject of a certificate that one of the authorities signed and that is valid for clients now.
+
+        Raises CertificateError.
+        """
         from cryptography import x509
         from cryptography.exceptions import InvalidSignature
         from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -51,10 +54,16 @@ class ClientAuthority:
             usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
         except x509.ExtensionNotFound:
             usage = None
-        if usage is not None and ExtendedKeyUsageOID.CLIENT_AUTH not in usage and ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE not in usage:
+        if (
+            usage is not None
+            and ExtendedKeyUsageOID.CLIENT_AUTH not in usage
+            and ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE not in usage
+        ):
             raise CertificateError("x509: certificate specifies an incompatible key usage")
         names = [str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
-        groups = tuple(str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME))
+        groups = tuple(
+            str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+        )
         if not names:
             raise CertificateError("x509: certificate has no common name")
         return Subject(names[-1], groups, certificate.not_valid_after_utc)

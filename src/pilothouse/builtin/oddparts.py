@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from pilothouse.auth.identity import Identity
 from pilothouse.machinery.selectors import label_selector_of, selector_of_map
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.resource import Object, Resource, Subresource
@@ -19,11 +20,12 @@ Stores = Mapping[tuple[str, str], GenericStore]
 
 @dataclass(frozen=True, slots=True)
 class PartContext:
-    """What such a storage may be made of. `signer`: makes service account tokens, None without a key."""
+    """What such a storage may be made of."""
 
     stores: Stores
     now: Callable[[], datetime]
-    signer: Any = None
+    identity: Identity
+    new_uid: Callable[[], str]
 
 
 def _selector_struct(obj: Object) -> Any:
@@ -46,6 +48,7 @@ _SCALES: Final = {
 _MODULES: Final = {
     ("", "pods", "binding"): "core.binding",
     ("", "pods", "eviction"): "core.eviction",
+    ("", "serviceaccounts", "token"): "core.tokenrequest",
 }
 
 

@@ -13,6 +13,7 @@ from pilothouse.registry.store import GenericStore
 
 if TYPE_CHECKING:
     from pilothouse.builtin.oddparts import PartContext
+    from pilothouse.builtin.virtuals import VirtualContext
 
 SUCCESS: Final = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 _ZONES: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
@@ -102,4 +103,9 @@ def _bound(name: str, pod: Object, binding: Object, zones: dict[str, str], write
 
 
 def storage(context: PartContext) -> BindingStorage:
+    return BindingStorage(context.stores["", "pods"], context.stores["", "nodes"])
+
+
+def bindings(context: VirtualContext) -> BindingStorage:
+    """The same as a resource of its own."""
     return BindingStorage(context.stores["", "pods"], context.stores["", "nodes"])

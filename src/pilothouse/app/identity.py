@@ -1,0 +1,54 @@
+"""Who is believed and what is allowed, from the settings: the authenticators, the authorizer, the keys of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from pilothouse.app.settings import Settings
+from pilothouse.auth.attributes import AlwaysAllow
+from pilothouse.auth.authenticators import Authenticator, ClientCertificates, TokenFile, Union
+from pilothouse.auth.certificates import ClientAuthority
+from pilothouse.auth.identity import Identity, TokenRules
+from pilothouse.auth.serviceaccounts import Lookup, Object, ServiceAccountTokens
+from pilothouse.auth.tokens import Signer, new_key
+from pilothouse.builtin.oddparts import Stores
+from pilothouse.machinery.errors import APIError
+
+
+def build_identity(
+    settings: Settings,
+    client_ca: bytes,
+    first: Sequence[Authenticator],
+    signing_keys: Sequence[bytes],
+    stores: Stores,
+    now: Callable[[], datetime],
+) -> Identity:
+    """`first`: authenticators before all others. `signing_keys`: PEM, none for a key that lives as long as the server.
+
+    `stores` may be filled later.
+    """
+    authenticators: list[Authenticator] = [*first, ClientCertificates(ClientAuthority(client_ca), now)]
+    if settings.token_auth_file is not None:
+        authenticators.append(TokenFile.read(settings.token_auth_file))
+    signer = Signer(lambda: signing_keys or (new_key(),))
+    tokens = TokenRules()
+    accounts = ServiceAccountTokens(signer, (tokens.issuer,), _lookup(stores), now)
+    allow = AlwaysAllow()
+    union = Union(authenticators, waiting=[accounts], audiences=tokens.audiences)
+    return Identity(allow, allow, union, signer, tokens)
+
+
+def _lookup(stores: Stores) -> Lookup:
+    """Objects of the core group, None where there are none."""
+
+    async def lookup(resource: str, namespace: str, name: str) -> Object | None:
+        store = stores["", resource]
+        try:
+            return store.codec.decode(await store.get(namespace, name))
+        except APIError as error:
+            if error.code != 404:
+                raise
+            return None
+
+    return lookup

@@ -1,0 +1,1 @@
+"""authentication.k8s.io: questions about identity."""
