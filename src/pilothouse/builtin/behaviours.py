@@ -79,7 +79,9 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "roles": "rbac.roles",
     },
     "scheduling.k8s.io": {
+        "podgroups": "scheduling.podgroups",
         "priorityclasses": "scheduling.priorityclasses",
+        "workloads": "scheduling.workloads",
     },
     "node.k8s.io": {
         "runtimeclasses": "node.runtimeclasses",
@@ -106,6 +108,7 @@ _MODULES: Final[dict[str, dict[str, str]]] = {
         "devicetaintrules": "resource.devicetaintrules",
         "resourceclaims": "resource.resourceclaims",
         "resourceclaimtemplates": "resource.resourceclaimtemplates",
+        "resourcepoolstatusrequests": "resource.resourcepoolstatusrequests",
         "resourceslices": "resource.resourceslices",
     },
     "apiregistration.k8s.io": {

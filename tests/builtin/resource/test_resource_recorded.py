@@ -5,7 +5,7 @@ admission, or by what a decoded object no longer tells (an empty list from none)
 import pytest
 from writes import check
 
-KINDS = "deviceclasses devicetaintrules resourceclaims resourceclaimtemplates resourceslices"
+KINDS = "deviceclasses devicetaintrules resourceclaims resourceclaimtemplates resourcepoolstatusrequests resourceslices"
 RECORDED = [
     ("groups_storage", "deviceclass-basic"),
     ("groups_storage", "deviceclass-invalid", 0),
@@ -35,6 +35,7 @@ RECORDED = [
     ("versions", "slice-basic-devices"),
     ("versions", "slice-mistakes-in-each-version", 0),
     ("versions", "taint-rule-from-alpha"),
+    ("versions", "pool-status-request"),
     ("versions", "one-object-many-versions"),
     ("versions", "immutable-spec-seen-through-versions"),
     ("versions", "managed-fields-of-a-version-not-served"),

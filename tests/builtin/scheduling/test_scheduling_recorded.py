@@ -5,12 +5,14 @@ admission, or by what a decoded object no longer tells (an empty list from none)
 import pytest
 from writes import check
 
-KINDS = "priorityclasses"
+KINDS = "podgroups priorityclasses workloads"
 RECORDED = [
     ("groups_misc", "priorityclass-defaults"),
     ("groups_misc", "priorityclass-invalid"),
     ("groups_misc", "priorityclass-one-default"),
     ("groups_misc", "priorityclass-metadata"),
+    ("versions", "pod-group-in-two-versions", 0, 2, 4),
+    ("versions", "workload-in-two-versions"),
 ]
 
 

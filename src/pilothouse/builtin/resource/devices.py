@@ -7,12 +7,14 @@ from typing import Any, Final
 
 from pilothouse.builtin.resource import taints, words
 from pilothouse.builtin.resource.requestpolicies import request_policy
+from pilothouse.builtin.shared.fields import one_member
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field
 from pilothouse.registry.behaviour import Object
 
 _VALUES: Final = ("int", "bool", "string", "version", "ints", "bools", "strings", "versions")
 _LISTS: Final = _VALUES[4:]
+_ONE_VALUE: Final = one_member(*_VALUES)
 _LONGEST_TEXT: Final = 64
 _MOST_BINDING: Final = 4
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes")
@@ -115,15 +117,6 @@ def device(value: Object, field: Field) -> None:
 # -- second half
 
 
-def _one_value(value: Object, field: Field) -> None:
-    found = [name for name in _VALUES if value.get(name) is not None]
-    listed = ", ".join(f"`{name}`" for name in _VALUES)
-    if not found:
-        field.invalid("", "", f"must specify one of: {listed}")
-    elif len(found) > 1:
-        field.invalid("", "{" + ", ".join(found) + "}", f"must specify exactly one of: {listed}")
-
-
 def _consumed(value: Object, field: Field) -> None:
     name: Any = value.get("counterSet", "")
     if name:
@@ -135,6 +128,6 @@ def _consumed(value: Object, field: Field) -> None:
 
 
 def declared_device(value: Object, field: Field) -> None:
-    field.each_value("attributes", _one_value, value.get("attributes"))
+    field.each_value("attributes", _ONE_VALUE, value.get("attributes"))
     field.each("consumesCounters", _consumed, value.get("consumesCounters"))
     field.each("taints", taints.declared_taint, value.get("taints"))

@@ -26,6 +26,20 @@ def given(value: Any, field: Field) -> bool:
     return value is None
 
 
+def one_member(*members: str) -> Rule:
+    """A union in the words of the declarative rules: exactly one of the members is set."""
+    listed = ", ".join(f"`{name}`" for name in members)
+
+    def run(value: Any, field: Field) -> None:
+        found = [name for name in members if value.get(name) is not None]
+        if not found:
+            field.invalid("", "", f"must specify one of: {listed}")
+        elif len(found) > 1:
+            field.invalid("", "{" + ", ".join(found) + "}", f"must specify exactly one of: {listed}")
+
+    return run
+
+
 def when_null(values: Mapping[str, Any]) -> Defaults:
     """Defaults of fields that the type always shows: null is no value. Values are plain scalars."""
     pairs = tuple(values.items())
