@@ -37,21 +37,26 @@ def _domain(text: str, path: str, field: Field) -> None:
         field.invalid(path, text, "should be a domain with at least two segments separated by dots")
 
 
+def _address(text: str, path: str, kind: str, field: Field) -> None:
+    whys = addresses.strict_address(text)
+    if whys:
+        field.all_invalid(path, text, whys)
+    elif addresses.family(text) != (4 if kind == "IPv4" else 6):
+        field.invalid("addresses", text, f"must be an {kind} address")
+    else:
+        whys = addresses.endpoint_whys(text)
+        if whys:
+            field.all_invalid(path, text, whys)
+
+
 def _addresses(value: Sequence[str], kind: str, field: Field, kept: frozenset[str]) -> None:
     if len(value) > _MOST_ADDRESSES:
         field.too_many("addresses", len(value), _MOST_ADDRESSES)
     for index, text in enumerate(value):
-        path = f"addresses[{index}]"
         if kind == "FQDN":
-            _domain(text, path, field)
+            _domain(text, f"addresses[{index}]", field)
         elif text not in kept:
-            whys = addresses.strict_address(text)
-            if whys:
-                field.all_invalid(path, text, whys)
-            elif addresses.family(text) != (4 if kind == "IPv4" else 6):
-                field.invalid("addresses", text, f"must be an {kind} address")
-            else:
-                field.all_invalid(path, text, addresses.endpoint_whys(text))
+            _address(text, f"addresses[{index}]", kind, field)
 
 
 def _hints(value: Sequence[Object], field: Field, check: Callable[[str], list[str]]) -> None:
@@ -76,12 +81,20 @@ def _node_hints(value: Sequence[Object], field: Field) -> None:
     _hints(value, field, names.subdomain)
 
 
-_endpoint_rules: Final = (
-    at("nodeName", vocabulary(names.subdomain)),
-    at("hostname", vocabulary(names.label)),
-    at("hints.forZones", _zone_hints),
-    at("hints.forNodes", _node_hints),
-)
+_node_name: Final = vocabulary(names.subdomain)
+_hostname: Final = vocabulary(names.label)
+
+
+def _rest(value: Object, field: Field) -> None:
+    """What an endpoint says beside its addresses."""
+    node, hostname, hints = value.get("nodeName"), value.get("hostname"), value.get("hints")
+    if node is not None:
+        field.within("nodeName", _node_name, node)
+    if hostname is not None:
+        field.within("hostname", _hostname, hostname)
+    if hints:
+        field.within("hints.forZones", _zone_hints, hints.get("forZones") or ())
+        field.within("hints.forNodes", _node_hints, hints.get("forNodes") or ())
 
 
 def _endpoints(value: Sequence[Object], field: Field) -> None:
@@ -95,8 +108,7 @@ def _endpoints(value: Sequence[Object], field: Field) -> None:
     def endpoint(one: Object, inner: Field) -> None:
         if known:
             _addresses(one.get("addresses") or (), kind, inner, kept)
-        for rule in _endpoint_rules:
-            rule(one, inner)
+        _rest(one, inner)
 
     field.each("", endpoint, value)
 
@@ -136,7 +148,8 @@ def _warn(new: Object, old: Object | None) -> list[str]:
     found: list[str] = []
     for index, endpoint in enumerate(new.get("endpoints") or ()):
         for number, text in enumerate(endpoint.get("addresses") or ()):
-            found += addresses.address_warnings(f"spec.endpoints[{index}].addresses[{number}]", text)
+            if not addresses.is_plain(text):
+                found += addresses.address_warnings(f"spec.endpoints[{index}].addresses[{number}]", text)
     return found
 
 

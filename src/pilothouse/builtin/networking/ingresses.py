@@ -82,7 +82,7 @@ def _host(host: str) -> list[str]:
 def _rule(value: Object, field: Field) -> None:
     host = value.get("host", "")
     if host and not _was_there(host, field, _rule_hosts):
-        if names.parse_address(host) is not None:
+        if addresses.is_address(host):
             field.invalid("host", host, _NO_ADDRESS)
         field.all_invalid("host", host, _host(host))
     http = value.get("http")
@@ -153,7 +153,7 @@ def _load_balancer(value: Sequence[Object], field: Field) -> None:
             addresses.old_address("ip", ip, inner, kept)
         if hostname:
             inner.all_invalid("hostname", hostname, names.subdomain(hostname))
-            if names.parse_address(hostname) is not None:
+            if addresses.is_address(hostname):
                 inner.invalid("hostname", hostname, _NO_ADDRESS)
 
     field.each("", point, value)

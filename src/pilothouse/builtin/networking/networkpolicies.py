@@ -72,12 +72,12 @@ def _block(value: Object, field: Field) -> None:
         return  # told by the declarative rules, at the end
     kept = _kept(field)
     addresses.old_network("cidr", text, field, kept)
-    whole: Any = names.parse_network(text)
+    whole: Any = addresses.network_of(text)
     if whole is None:
         return
     for index, hole in enumerate(value.get("except") or ()):
         addresses.old_network(f"except[{index}]", hole, field, kept)
-        part: Any = names.parse_network(hole)
+        part: Any = addresses.network_of(hole)
         if part is None:
             continue
         if part.version != whole.version or part.prefixlen <= whole.prefixlen or not part.subnet_of(whole):

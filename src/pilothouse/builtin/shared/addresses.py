@@ -6,8 +6,10 @@ Fields that are older than the strict rules take what they held before (`kept`);
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Iterator
-from typing import Any, Final
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
 
 from pilothouse.machinery import names
 from pilothouse.machinery.names import IPAddress, IPNetwork
@@ -17,6 +19,11 @@ _SPECIAL: Final = (
     ("is_loopback", "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
     ("is_link_local", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
 )
+_OCTET: Final = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_is_plain: Final = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}", re.ASCII).fullmatch
+_PLAIN_SPECIAL: Final = ("0.0.0.0", "127.", "169.254.", "224.0.0.")  # beginnings of IPv4 addresses that mean something
+_FINE: Final[Sequence[str]] = ()
+_KEPT: Final = 8192  # texts whose meaning is remembered
 _LOCAL_MULTICAST: Final = (ipaddress.ip_network("224.0.0.0/24"), ipaddress.ip_network("ff02::/16"))
 
 
@@ -31,19 +38,46 @@ def _mapped(found: IPAddress) -> bool:
     return isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None
 
 
-def strict_address(text: str) -> list[str]:
+@lru_cache(_KEPT)
+def address_of(text: str) -> IPAddress | None:
+    """The address a text means."""
+    return names.parse_address(text)
+
+
+@lru_cache(_KEPT)
+def network_of(text: str) -> IPNetwork | None:
+    """The network a text means."""
+    return names.parse_network(text)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text, most likely a name, is an address."""
+    return (":" in text or text[-1:].isdigit()) and names.parse_address(text) is not None
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is a canonical IPv4 address: most are, so this is asked first."""
+    return _is_plain(text) is not None
+
+
+def strict_address(text: str) -> Sequence[str]:
     """What is wrong with an address in an old field."""
+    return _FINE if _is_plain(text) else _strict_address(text)
+
+
+@lru_cache(_KEPT)
+def _strict_address(text: str) -> Sequence[str]:
     found = names.parse_address(text)
     if found is None:
-        return [names.ADDRESS_TEXT]
+        return (names.ADDRESS_TEXT,)
     if _zeros(text):
-        return ["must not have leading 0s"]
-    return ["must not be an IPv4-mapped IPv6 address"] if _mapped(found) else []
+        return ("must not have leading 0s",)
+    return ("must not be an IPv4-mapped IPv6 address",) if _mapped(found) else _FINE
 
 
 def canonical_address(text: str) -> list[str]:
     """What is wrong with an address in a new field, which takes one spelling alone."""
-    whys = strict_address(text)
+    whys = list(strict_address(text))
     if not whys:
         shown = str(names.parse_address(text))
         if shown != text:
@@ -51,11 +85,12 @@ def canonical_address(text: str) -> list[str]:
     return whys
 
 
-def strict_network(text: str) -> list[str]:
+@lru_cache(_KEPT)
+def strict_network(text: str) -> Sequence[str]:
     """What is wrong with a CIDR in an old field."""
-    found = names.parse_network(text)
+    found = network_of(text)
     if found is None:
-        return [names.NETWORK_TEXT]
+        return (names.NETWORK_TEXT,)
     whys = []
     if _zeros(text):
         whys.append("must not have leading 0s in IP or prefix length")
@@ -64,12 +99,12 @@ def strict_network(text: str) -> list[str]:
         whys.append("must not have an IPv4-mapped IPv6 address")
     if base != found.network_address:
         whys.append("must not have bits set beyond the prefix length")
-    return whys
+    return tuple(whys)
 
 
 def canonical_network(text: str) -> list[str]:
     """What is wrong with a CIDR in a new field."""
-    whys = strict_network(text)
+    whys = list(strict_network(text))
     if not whys:
         shown = str(names.parse_network(text))
         if shown != text:
@@ -91,13 +126,17 @@ def old_network(path: str, text: str, field: Field, kept: Collection[str] = ()) 
 
 def family(text: str) -> int:
     """4 or 6; 0 where the text is neither an address nor a network."""
-    found: IPAddress | IPNetwork | None = names.parse_address(text) or names.parse_network(text)
+    if _is_plain(text):
+        return 4
+    found: IPAddress | IPNetwork | None = address_of(text) or network_of(text)
     return found.version if found is not None else 0
 
 
 def endpoint_whys(text: str) -> list[str]:
     """Why an address cannot be that of an endpoint: unspecified, loopback, link-local."""
-    found = names.parse_address(text)
+    if _is_plain(text) and not text.startswith(_PLAIN_SPECIAL):
+        return []
+    found = address_of(text)
     if found is None:
         return []
     whys = [f"may not be unspecified ({found})"] if found.is_unspecified else []
@@ -107,9 +146,11 @@ def endpoint_whys(text: str) -> list[str]:
     return whys
 
 
-def address_warnings(path: str, text: Any) -> Iterator[str]:
+def address_warnings(path: str, text: str | None) -> Iterator[str]:
     """Warnings about an address that is understood but not spelled as it should be."""
-    found = names.parse_address(text) if isinstance(text, str) and text else None
+    if not text or _is_plain(text):
+        return
+    found = address_of(text)
     if found is None:
         return
     if _zeros(text) or _mapped(found):
@@ -122,12 +163,12 @@ def address_warnings(path: str, text: Any) -> Iterator[str]:
         yield f'{path}: IPv6 address {_quoted(text)} should be in RFC 5952 canonical format ("{found}")'
 
 
-def network_warnings(path: str, text: Any) -> Iterator[str]:
+def network_warnings(path: str, text: str | None) -> Iterator[str]:
     """The same about a CIDR."""
-    found = names.parse_network(text) if isinstance(text, str) and text else None
-    if found is None:
+    found = network_of(text) if text else None
+    if text is None or found is None:
         return
-    base = names.parse_address(text.partition("/")[0])
+    base = address_of(text.partition("/")[0])
     if base != found.network_address:
         shown = f"{_quoted(str(found))} or {_quoted(f'{base}/{found.max_prefixlen}')}"
         yield f"{path}: CIDR value {_quoted(text)} is ambiguous in this context (should be {shown}?)"
