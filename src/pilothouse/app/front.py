@@ -18,6 +18,7 @@ from pilothouse.builtin.server import BuiltinServer
 from pilothouse.builtin.types import builtin_types
 from pilothouse.discovery.catalog import Catalog
 from pilothouse.discovery.handlers import discovery_handler, root_handler, version_handler
+from pilothouse.discovery.issuer import Issuer, issuer_handlers
 from pilothouse.discovery.version import version_info
 from pilothouse.endpoints.installer import Router
 from pilothouse.endpoints.negotiation import PROTOBUF, YAML, Form
@@ -47,6 +48,7 @@ class Parts:
     renderer: Renderer
     registry: Registry
     hooks: Hooks
+    issuer: Issuer
     stopping: Callable[[], bool]
 
 
@@ -74,6 +76,8 @@ def _pages(parts: Parts, routes: PathRoutes, catalog: Catalog) -> None:
     root = root_handler(lambda: sorted({*catalog.paths(), *routes.paths()}))
     routes.at("/", root)
     routes.at("/index.html", root)
+    for path, page in issuer_handlers(parts.issuer).items():
+        routes.at(path, page)
 
 
 def _machine() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from pilothouse.app.settings import Settings
 from pilothouse.auth.attributes import AlwaysAllow
@@ -32,11 +33,22 @@ def build_identity(
     if settings.token_auth_file is not None:
         authenticators.append(TokenFile.read(settings.token_auth_file))
     signer = Signer(lambda: signing_keys or (new_key(),))
-    tokens = TokenRules()
-    accounts = ServiceAccountTokens(signer, (tokens.issuer,), _lookup(stores), now)
+    tokens = TokenRules(
+        settings.service_account_issuer[0],
+        settings.api_audiences or settings.service_account_issuer,
+        settings.service_account_max_token_expiration,
+        settings.service_account_extend_token_expiration,
+    )
+    accounts = ServiceAccountTokens(signer, settings.service_account_issuer, _lookup(stores), now)
     allow = AlwaysAllow()
     union = Union(authenticators, waiting=[accounts], audiences=tokens.audiences)
     return Identity(allow, allow, union, signer, tokens)
+
+
+def read_signing_keys(settings: Settings, own: Path) -> list[bytes]:
+    """PEM of the keys of service account tokens, the one that signs first. `own`: where ours is, for who gave none."""
+    signing = settings.service_account_signing_key_file or own
+    return [path.read_bytes() for path in (signing, *settings.service_account_key_file)]
 
 
 def _lookup(stores: Stores) -> Lookup:

@@ -55,6 +55,7 @@ def _serve(arguments: Sequence[str]) -> int:
     except (BadSetting, ValueError) as error:
         sys.stderr.write(f"pilothouse serve: {error}\n")
         return 2
+    from pilothouse.app.identity import read_signing_keys
     from pilothouse.app.serve import serve
     from pilothouse.app.wiring import build_application
     from pilothouse.controllers.manager import ControllerSettings
@@ -62,7 +63,8 @@ def _serve(arguments: Sequence[str]) -> int:
     async def build(settings: Settings, material: Material) -> Application:
         client_ca = b"".join(path.read_bytes() for path in material.client_cas)
         controllers = ControllerSettings(chosen, material.ca.read_text())
-        return await build_application(settings, client_ca, controllers, [material.service_account_key.read_bytes()])
+        keys = read_signing_keys(settings, material.service_account_key)
+        return await build_application(settings, client_ca, controllers, keys)
 
     return serve(settings, build)
 

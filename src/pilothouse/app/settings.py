@@ -72,6 +72,31 @@ class Settings:
         "PEM of CAs whose client certificates are believed, beside our own",
         "none",
     )
+    service_account_issuer: tuple[str, ...] = flag(
+        ("https://kubernetes.default.svc",),
+        "Identity",
+        values.issuers,
+        "issuers of service account tokens that are believed; the first one signs",
+        "https://kubernetes.default.svc",
+    )
+    service_account_signing_key_file: Path | None = flag(
+        None, "Identity", values.existing_file, "PEM key that signs service account tokens", "one is made"
+    )
+    service_account_key_file: tuple[Path, ...] = flag(
+        (), "Identity", values.existing_files, "more PEM keys whose service account tokens are believed", "none"
+    )
+    service_account_max_token_expiration: int = flag(
+        0, "Identity", values.token_life, "longest life of a token, from one hour on; 0 for no limit", "0s"
+    )
+    service_account_extend_token_expiration: bool = flag(
+        True, "Identity", values.boolean, "let tokens of pods live for a year, and warn of those in use too long", "true"
+    )
+    service_account_jwks_uri: str = flag(
+        "", "Identity", values.text, "where the keys of service account tokens are found", "/openid/v1/jwks of this server"
+    )
+    api_audiences: tuple[str, ...] = flag(
+        (), "Identity", values.words, "audiences of tokens for this server", "the issuers"
+    )
     request_timeout: float = flag(60.0, "Requests", values.duration, "time for a request that is not a watch", "1m0s")
     max_request_bytes: int = flag(3145728, "Requests", values.integer(1), "largest body of a request")
     max_requests_inflight: int = flag(
@@ -181,6 +206,9 @@ def _metavar(row: Field[Any]) -> str:
         values.boolean: "BOOL",
         values.duration: "TIME",
         values.existing_file: "FILE",
+        values.existing_files: "LIST",
+        values.issuers: "LIST",
+        values.token_life: "TIME",
         values.path: "PATH",
         values.network: "CIDR",
         values.origins: "LIST",

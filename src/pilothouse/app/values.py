@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -103,6 +104,30 @@ def network(value: str) -> str:
 def words(value: str) -> tuple[str, ...]:
     """Words with commas between."""
     return tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+def existing_files(value: str) -> tuple[Path, ...]:
+    """Files that can be read, with commas between."""
+    return tuple(existing_file(word) for word in words(value))
+
+
+def token_life(value: str) -> int:
+    """Seconds, 0 for no limit, else one hour to 2^32 seconds."""
+    seconds = int(duration(value))
+    if seconds and not 3600 <= seconds <= 1 << 32:
+        raise ValueError("must be between 1 hour and 2^32 seconds")
+    return seconds
+
+
+def issuers(value: str) -> tuple[str, ...]:
+    """Issuers of tokens: URLs, or words without a colon."""
+    found = words(value)
+    for one in found:
+        if ":" in one and (not urlsplit(one).netloc or " " in one):
+            raise ValueError(f'"{one}" contained a \':\' but was not a valid URL')
+    if not found:
+        raise ValueError("is empty")
+    return found
 
 
 def pairs(value: str) -> tuple[tuple[str, str | None], ...]:

@@ -10,10 +10,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from pilothouse.admission.chain import Chain
-from pilothouse.admission.defaults import default_plugins
+from pilothouse.admission.defaults import PluginNeeds, default_plugins
 from pilothouse.admission.lookups import Stores
 from pilothouse.app.front import Parts, build_front
 from pilothouse.app.identity import build_identity
@@ -31,6 +32,7 @@ from pilothouse.cache.storage import CachedStorage
 from pilothouse.controllers.clock import LoopClock
 from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.manager import Controllers, ControllerSettings
+from pilothouse.discovery.issuer import KEYS_PATH, Issuer
 from pilothouse.endpoints.installer import Router
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import ServerOptions
@@ -124,18 +126,25 @@ async def build_application(
     builtin = BuiltinServer(needs, router)
     loopback = LoopbackTokens(secrets.token_bytes)
     identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now)
-    builtin.install(_admission, identity)
+    builtin.install(partial(_admission, identity, controllers is not None), identity)
     _services(settings, builtin.stores, needs.open_storage)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
     _first_objects(settings, engine, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks)
-    parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, lambda: application.stopping)
+    parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, _issuer(settings, identity), lambda: application.stopping)
     handler = build_front(parts)
     application.handler = _chain(settings, application, handler, renderer, registry, running, identity)
     if controllers is not None:
         application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)
     return application
+
+
+def _issuer(settings: Settings, identity: Identity) -> Issuer:
+    def keys_at() -> str:
+        return settings.service_account_jwks_uri or f"https://{settings.host}:{settings.port}{KEYS_PATH}"
+
+    return Issuer(identity.tokens.issuer, keys_at, lambda: [key.public() for key in identity.signer.keys])
 
 
 async def _unset(request: Request) -> Answer:
@@ -155,8 +164,9 @@ async def _open_engine(settings: Settings) -> Engine:
     return engine
 
 
-def _admission(stores: dict[tuple[str, str], GenericStore]) -> Chain:
-    return Chain(default_plugins(stores))
+def _admission(identity: Identity, accounts: bool, stores: dict[tuple[str, str], GenericStore]) -> Chain:
+    """`accounts`: whether pods need a service account; only controllers make the default ones."""
+    return Chain(default_plugins(PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts)))
 
 
 def _chain(

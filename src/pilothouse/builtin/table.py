@@ -107,12 +107,17 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts], served: Served)
         field_labels=_labels(rules),
         subresources=tuple(_part(part) for part in first.subresources),
         storage_hash=first.storage_version_hash,
-        go_package=_GO_PACKAGES.get(first.group, first.group.partition(".")[0]),
+        go_package=go_package(first.group),
         ttl=EVENT_TTL if first.plural == "events" else None,
         convert=conversion(first.group, first.plural),
         uuid_name=rules.uuid_name,
         not_owned=_NOT_OWNED.get((first.group, first.plural), ()),
     )
+
+
+def go_package(group: str) -> str:
+    """Last word of the package of a group's internal types."""
+    return _GO_PACKAGES.get(group, group.partition(".")[0])
 
 
 def _version(types: TypeTable, row: facts.ResourceFacts, served: bool) -> ServedVersion:

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from pilothouse.machinery.errors import not_found
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.resource import Object
 from pilothouse.storage import errors
@@ -94,7 +95,7 @@ class _Computed:
         name = key.removeprefix(self.prefix)
         probe = self._probes.get(name)
         if probe is None:
-            raise errors.NotFound(key)
+            raise not_found("", "componentstatus", name)  # the one kind that is told in the singular
         return await self._object(name, probe)
 
     async def list(self, request: ListRequest) -> Page:

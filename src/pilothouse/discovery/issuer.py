@@ -1,0 +1,52 @@
+"""What others need to verify service account tokens by themselves: the issuer's configuration and its keys (OpenID Connect
+Discovery; Kubernetes documentation, "Service Account Issuer Discovery").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pilothouse.machinery.errors import method_not_allowed
+from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.serving.http import Answer, Handler, Request, Response
+
+CONFIGURATION_PATH: Final = "/.well-known/openid-configuration"
+KEYS_PATH: Final = "/openid/v1/jwks"
+_CACHED: Final = (b"Cache-Control", b"public, max-age=3600")
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """`keys_at`: URL of the keys. `public_keys`: JSON web keys, public parts only."""
+
+    name: str
+    keys_at: Callable[[], str]
+    public_keys: Callable[[], Sequence[Mapping[str, Any]]]
+
+
+def issuer_handlers(issuer: Issuer) -> dict[str, Handler]:
+    """By path."""
+    return {CONFIGURATION_PATH: _page(lambda: _configuration(issuer), b"application/json"), KEYS_PATH: _page(
+        lambda: {"keys": list(issuer.public_keys())}, b"application/jwk-set+json"
+    )}  # fmt: skip
+
+
+def _configuration(issuer: Issuer) -> dict[str, Any]:
+    return {
+        "issuer": issuer.name,
+        "jwks_uri": issuer.keys_at(),
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": sorted({key["alg"] for key in issuer.public_keys()}),
+    }
+
+
+def _page(document: Callable[[], dict[str, Any]], media_type: bytes) -> Handler:
+    async def serve(request: Request) -> Answer:
+        if request.method != "GET":
+            raise method_not_allowed()
+        return Response(200, [_CACHED, (b"Content-Type", media_type)], dumps(document()))
+
+    return serve
