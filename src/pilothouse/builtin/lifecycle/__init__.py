@@ -1,1 +1,0 @@
-"""lifecycle.k8s.io."""
