@@ -15,7 +15,7 @@ import orjson
 from pilothouse.controllers.clock import Clock, sleep
 from pilothouse.controllers.streams import Collector, Object, Watch
 from pilothouse.serving.body import NO_BODY, WholeBody
-from pilothouse.serving.http import Handler, HeaderList, Request, Response, Stream
+from pilothouse.serving.http import BodyReader, Handler, HeaderList, Request, Response, Stream
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -134,9 +134,11 @@ class LoopbackClient:
     ) -> Response | Stream:  # fmt: skip
         await self._limit.take()
         headers = [*self._head, (b"accept", accept.encode()), *extra]
+        reader: BodyReader = NO_BODY
         if body is not None:
-            headers.append((b"content-type", content_type.encode()))
-        reader = NO_BODY if body is None else WholeBody(orjson.dumps(body))
+            data = orjson.dumps(body)
+            headers += [(b"content-type", content_type.encode()), (b"content-length", b"%d" % len(data))]
+            reader = WholeBody(data)
         query = urlencode(parameters) if parameters else ""
         answer = await self._handler(Request(method, path.encode(), query, headers, reader, peer=_ADDRESS))
         if isinstance(answer, Response | Stream):

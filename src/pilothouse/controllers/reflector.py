@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from pilothouse.controllers.client import JSON, METADATA, METADATA_LIST, LoopbackClient, Refusal, refusal_of
 from pilothouse.controllers.clock import Backoff, Clock, sleep
-from pilothouse.controllers.streams import Event, Object
+from pilothouse.controllers.streams import Event, Object, Watch
 
 PAGE: Final = 500  # objects of one page of a list
 _SHORTEST_WATCH: Final = 300  # seconds; up to twice that, so that they do not all end together
@@ -59,6 +59,8 @@ class Reflector:
         self._random = random
         self._pauses = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._revision = ""
+        self._running: Watch | None = None
+        self._following = asyncio.Event()  # set while `_running` is
         self.synced = asyncio.Event()  # the first list is in the sink
 
     async def run(self) -> None:
@@ -76,6 +78,16 @@ class Reflector:
                     logging.WARNING if refusal.code == 403 else logging.DEBUG, "%s: %s", self._source.path, refusal
                 )
                 await sleep(self._clock, max(self._pauses.take(), refusal.retry_after))
+
+    async def caught_up(self) -> None:
+        """Until the sink has what the watch told by now: every answered write, over a store of this process."""
+        while True:
+            await self._following.wait()
+            watch = self._running
+            if watch is not None:
+                await watch.emptied()
+                if watch is self._running:
+                    return
 
     async def _list(self) -> None:
         client, source, sink = self._client, self._source, self._sink
@@ -105,11 +117,16 @@ class Reflector:
         began = self._clock.now()
         watch = await self._client.watch(self._source.path, parameters, METADATA if self._source.metadata else JSON)
         try:
+            await asyncio.sleep(0)  # it begins in its own task
+            self._running = watch
+            self._following.set()
             async for events in watch.batches():
                 self._pauses.reset()
                 for event in events:
                     self._take(event)
         finally:
+            self._running = None
+            self._following.clear()
             await watch.close()
         if self._clock.now() - began < 1.0:  # a server that ends watches at once shall not be asked in a loop
             await sleep(self._clock, self._pauses.take())

@@ -47,7 +47,7 @@ class Collector:
 class _Pipe:
     """StreamWriter of a watch, and what its reader has not taken yet."""
 
-    __slots__ = ("_closed", "_held", "_pieces", "_room", "_waiter", "over")
+    __slots__ = ("_closed", "_emptied", "_held", "_pieces", "_room", "_waiter", "over")
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
@@ -55,6 +55,7 @@ class _Pipe:
         self._held = 0
         self._waiter: asyncio.Future[None] | None = None
         self._room: asyncio.Future[None] | None = None
+        self._emptied: list[asyncio.Future[None]] = []
         self._closed: asyncio.Future[None] = loop.create_future()
         self.over = False  # the server wrote its last
 
@@ -92,10 +93,26 @@ class _Pipe:
         if not self._closed.done():
             self._closed.set_result(None)
         self._make_room()
+        self._tell_emptied()
+
+    async def emptied(self) -> None:
+        """Until the reader has dealt with everything that is written by now, or is gone."""
+        if self._closed.done() or (self._waiter is not None and not self._pieces):
+            return
+        emptied: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._emptied.append(emptied)
+        await emptied
+
+    def _tell_emptied(self) -> None:
+        told, self._emptied = self._emptied, []
+        for one in told:
+            if not one.done():
+                one.set_result(None)
 
     async def take(self) -> bytes:
         """What was written since; b"" at the end."""
         while not self._pieces:
+            self._tell_emptied()
             if self.over:
                 return b""
             self._waiter = asyncio.get_running_loop().create_future()
@@ -142,6 +159,10 @@ class Watch:
             if events:
                 yield events
         await self._task
+
+    async def emptied(self) -> None:
+        """Until the events that have come by now are dealt with: the next batch is asked for, or the watch is over."""
+        await self._pipe.emptied()
 
     async def close(self) -> None:
         self._pipe.close()

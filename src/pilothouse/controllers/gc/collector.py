@@ -6,6 +6,7 @@ what changed meanwhile is looked at again.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pilothouse.controllers.client import METADATA, LoopbackClient, Refusal
@@ -18,11 +19,20 @@ from pilothouse.controllers.workqueue import WorkQueue
 class Collector:
     """Works on uids. `queue` takes those that have to be looked at next."""
 
-    def __init__(self, client: LoopbackClient, graph: Graph, owners: OwnerCheck, queue: WorkQueue[str]) -> None:
+    def __init__(
+        self,
+        client: LoopbackClient,
+        graph: Graph,
+        owners: OwnerCheck,
+        queue: WorkQueue[str],
+        caught_up: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`caught_up`: waits until the graph knows what was written before now."""
         self._client = client
         self._graph = graph
         self._owners = owners
         self._queue = queue
+        self._caught_up = caught_up
 
     def gone(self, uid: str) -> None:
         """An object does not exist any more."""
@@ -69,6 +79,8 @@ class Collector:
 
     async def _finish(self, node: Node, served: Served, live: Object) -> None:
         """Its blocking dependents first; without any, it may go."""
+        if not node.blockers():
+            await self._caught_up()  # there may be some that the graph has not seen yet
         blockers = node.blockers()
         for blocker in blockers:
             if not blocker.foreground:
@@ -79,16 +91,18 @@ class Collector:
     async def let_go(self, uid: str) -> None:
         """Orphan the dependents of an object that is being deleted, then let it go. Raises Refusal."""
         node = self._graph.get(uid)
-        if node is None or node.served is None or not node.orphaning:
+        served = node.served if node is not None else None
+        if node is None or served is None or not node.orphaning:
             return
+        await self._caught_up()
         for dependent in list(node.dependents or ()):
             if dependent.served is not None:
                 live = await self._live(dependent, dependent.served)
                 if live is not None:
                     await self._drop_references(dependent, dependent.served, live, {uid})
-        live = await self._live(node, node.served)
+        live = await self._live(node, served)
         if live is not None and "deletionTimestamp" in live:
-            await self._drop_finalizer(node, node.served, live, ORPHAN)
+            await self._drop_finalizer(node, served, live, ORPHAN)
 
     # Requests
 

@@ -22,6 +22,7 @@ _COMPONENT: Final = "garbage-collector-controller"
 _WORKERS: Final = 8
 _LETTING_GO: Final = 2
 _FIRST_LISTS: Final = 30.0  # seconds to wait for them
+_LAG: Final = 5.0  # seconds to wait for watches that are behind
 _LOOK_ANEW: Final = 30.0  # seconds between looks at what is served
 _SOON: Final = (
     0.1,
@@ -44,7 +45,7 @@ class GarbageCollector:
         self.graph = Graph(self._queue.add, self._orphans.add)
         self._discovery = context.discovery
         owners = OwnerCheck(client, self._discovery, self.graph, Recorder(client, _COMPONENT, context.clock))
-        self._collector = Collector(client, self.graph, owners, self._queue)
+        self._collector = Collector(client, self.graph, owners, self._queue, self._caught_up)
         self._changed = asyncio.Event()
         self._monitors = Monitors(
             client, self.graph, context.clock, context.random, self._collector.gone, self._changed.set
@@ -61,6 +62,11 @@ class GarbageCollector:
             self._queue.close()
             self._orphans.close()
             await self._monitors.stop()
+
+    async def _caught_up(self) -> None:
+        """The watches of an extension server may lag for ever, and must not hold up all others."""
+        if not await self._monitors.caught_up(_LAG):
+            _log.warning("garbage collection goes on without what some watches have not told yet")
 
     async def _follow_kinds(self) -> None:
         """Watch what is served, and what is not any more."""

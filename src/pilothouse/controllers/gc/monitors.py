@@ -107,6 +107,16 @@ class Monitors:
         except TimeoutError:
             return
 
+    async def caught_up(self, seconds: float) -> bool:
+        """Wait until the graph has what was told by now; False where one of them could not keep up in this time."""
+        try:
+            async with asyncio.timeout(seconds):
+                for reflector in list(self._running.values()):
+                    await reflector.caught_up()
+        except TimeoutError:
+            return False
+        return True
+
     async def stop(self) -> None:
         await self._tasks.stop()
 
