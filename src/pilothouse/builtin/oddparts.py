@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from pilothouse.auth.identity import Identity
-from pilothouse.machinery.selectors import label_selector_of, selector_of_map
+from pilothouse.builtin.columns.cells import selector_text
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.resource import Object, Resource, Subresource
 from pilothouse.registry.scale import ScaleFields, ScaleStorage
@@ -28,12 +28,12 @@ class PartContext:
     new_uid: Callable[[], str]
 
 
-def _selector_struct(obj: Object) -> Any:
-    return label_selector_of((obj.get("spec") or {}).get("selector"))
+def _selector_struct(obj: Object) -> str:
+    return selector_text((obj.get("spec") or {}).get("selector"))
 
 
-def _selector_map(obj: Object) -> Any:
-    return selector_of_map((obj.get("spec") or {}).get("selector") or {})
+def _selector_map(obj: Object) -> str:
+    return selector_text({"matchLabels": (obj.get("spec") or {}).get("selector") or {}})
 
 
 _REPLICAS: Final = ("spec", "replicas")

@@ -75,7 +75,8 @@ async def applied_configuration(scope: Scope, request: Request, info: RequestInf
 
 def _refuse_uid(scope: Scope, config: Object, write: Write) -> None:
     """An apply that would make the object can't say which one it means."""
-    uid = (config.get("metadata") or {}).get("uid")
+    metadata = config.get("metadata")
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
     if uid:
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise conflict(scope.resource.group, scope.resource.plural, write.name, why)

@@ -81,7 +81,7 @@ def _typed(
     target = scope.body.target
     kind, api_version = value.get("kind", target.kind), value.get("apiVersion", target.api_version)
     if (kind, api_version) != (target.kind, target.api_version):
-        raise _other_kind(scope, kind, api_version)
+        raise patch.refused(value, _other_kind(scope, kind, api_version))
     kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
     document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
     try:
@@ -89,6 +89,7 @@ def _typed(
     except DecodeError as error:
         why = restore.problem(target.schema, document) if patch.media_type == STRATEGIC_PATCH else ""
         raise patch.refused(value, why or str(error)) from error
+    findings.strict.sort()  # the original looks at the document with its members sorted
     if findings.strict and write.field_validation == "Strict":
         raise patch.refused(value, f"strict decoding error: {', '.join(findings.strict)}")
     if findings.strict and write.field_validation == "Warn" and not told:
@@ -98,13 +99,12 @@ def _typed(
     return obj
 
 
-def _other_kind(scope: Scope, kind: str, api_version: str) -> APIError:
+def _other_kind(scope: Scope, kind: str, api_version: str) -> str:
+    """Why a patch may not make another kind of the object."""
     target = scope.body.target
     if kind != target.kind:
-        return bad_request(f'{kind} in version "{target.version}" cannot be handled as a {target.kind}')
-    return bad_request(
-        f"the API version in the data ({api_version}) does not match the expected API version ({target.api_version})"
-    )
+        return f'{kind} in version "{target.version}" cannot be handled as a {target.kind}'
+    return f"the API version in the data ({api_version}) does not match the expected API version ({target.api_version})"
 
 
 def unsupported() -> APIError:

@@ -87,7 +87,7 @@ def prepare_update(resource: Resource, obj: Object, old: Object, write: Write) -
         metadata.pop("creationTimestamp", None)
     dying = "deletionTimestamp" in before
     for kept in ("deletionTimestamp", "deletionGracePeriodSeconds"):
-        if kept in before and (dying or kept not in metadata):
+        if kept in before and (kept not in metadata or (dying and kept == "deletionTimestamp")):
             metadata[kept] = before[kept]
     if "generation" in before:
         metadata["generation"] = before["generation"]

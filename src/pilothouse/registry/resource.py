@@ -141,6 +141,11 @@ class Resource:
     def hub_api_version(self) -> str:
         return self.api_version(self.hub)
 
+    @property
+    def hub_group(self) -> str:
+        """The group that refusals name: events.k8s.io shows events of the core group."""
+        return self.hub_api_version.rpartition("/")[0]
+
     def api_version(self, version: str) -> str:
         return self.versions[version].api_version
 

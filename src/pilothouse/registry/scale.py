@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pilothouse.machinery.errors import Cause, bad_request, invalid
-from pilothouse.machinery.selectors import LabelSelector
 from pilothouse.registry.capabilities import Produce
 from pilothouse.registry.managedfields import Tracker
 from pilothouse.registry.request import Write
@@ -22,11 +21,11 @@ _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimes
 
 @dataclass(frozen=True, slots=True)
 class ScaleFields:
-    """Where a parent keeps what its Scale shows; `selector` reads the pods' selector of an object."""
+    """Where a parent keeps what its Scale shows; `selector` gives the pods' selector of an object as text."""
 
     replicas: tuple[str, ...]
     status_replicas: tuple[str, ...]
-    selector: Callable[[Object], LabelSelector]
+    selector: Callable[[Object], str]
 
 
 class ScaleStorage:
@@ -71,7 +70,7 @@ class ScaleStorage:
         metadata = {key: obj["metadata"][key] for key in _SHOWN_METADATA if key in obj["metadata"]}
         replicas = _at(obj, self._fields.replicas) or 0
         status: Object = {"replicas": _at(obj, self._fields.status_replicas) or 0}
-        selector = str(self._fields.selector(obj))
+        selector = self._fields.selector(obj)
         if selector:
             status["selector"] = selector
         spec = {"replicas": replicas} if replicas else {}

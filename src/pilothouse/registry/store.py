@@ -184,7 +184,7 @@ class GenericStore:
         if behaviour.validate is not None:
             causes += behaviour.validate(obj, None, write.context())
         if causes:
-            raise invalid(resource.group, resource.kind, obj["metadata"].get("name", ""), causes)
+            raise invalid(resource.hub_group, resource.kind, obj["metadata"].get("name", ""), causes)
         if behaviour.warn is not None:
             for text in behaviour.warn(obj, None):
                 write.warn(text)
@@ -293,7 +293,11 @@ class GenericStore:
             await pending.take(obj, old, write)
         self._check_update(obj, old, write)
         await self.services.admission.validate("UPDATE", obj, old, write)
-        value = self.codec.encode(settled(old, obj))
+        old["metadata"].pop("resourceVersion", None)
+        obj = settled(old, obj)
+        if obj == old:  # in whatever order its members are
+            return current.value
+        value = self.codec.encode(obj)
         if finished(self.resource, obj) and value != current.value:
             raise _LastFinalizerGone(StoredObject(current.key, value, current.revision))
         return value
@@ -317,7 +321,8 @@ class GenericStore:
                 _copy_member(obj, old, "status")
             if behaviour.prepare is not None:
                 behaviour.prepare(obj, old, context)
-        meta.raise_generation(resource, obj, old, behaviour.generation)
+        if write.subresource != "status":
+            meta.raise_generation(resource, obj, old, behaviour.generation)
         obj["metadata"] = meta.ordered(obj["metadata"])
 
     def _check_update(self, obj: Object, old: Object, write: Write) -> None:
@@ -335,7 +340,7 @@ class GenericStore:
 
     def _refuse(self, causes: Causes, obj: Object) -> None:
         if causes:
-            raise invalid(self.resource.group, self.resource.kind, obj["metadata"].get("name", ""), causes)
+            raise invalid(self.resource.hub_group, self.resource.kind, obj["metadata"].get("name", ""), causes)
 
     def _keep_outside_part(self, obj: Object, old: Object, subresource: str, part: Part | None) -> None:
         """A write to /status keeps everything but status, and the metadata that the table of facts lets through."""

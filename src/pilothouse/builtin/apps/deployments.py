@@ -53,8 +53,9 @@ def not_empty_selector(noun: str) -> Rule:
 def _rolling(value: Mapping[str, Any], field: Field) -> None:
     missing, surplus = value.get("maxUnavailable"), value.get("maxSurge")
     field.within("maxUnavailable", portion, missing if missing is not None else 0)
+    told = len(field.found)
     field.within("maxSurge", portion, surplus if surplus is not None else 0)
-    if amount(missing) == 0 and amount(surplus) == 0:
+    if len(field.found) == told and amount(missing) == 0 and amount(surplus) == 0:
         field.invalid("maxUnavailable", missing, "may not be 0 when `maxSurge` is 0")
     field.within("maxUnavailable", at_most_all, missing)
 

@@ -46,6 +46,8 @@ class EvictionStorage:
         pod = self._pods.codec.decode(await self._pods.get(write.namespace, name))
         if _minds_budgets(pod):
             await self._spend(pod, name, write)
+        if (pod.get("spec") or {}).get("nodeName") and not dry:
+            await self._say_why(name, write)
         await self._deleter.delete(name, replace(options, dry_run=dry) if dry else options, write)
         return 201, dict(SUCCESS)
 
@@ -67,6 +69,21 @@ class EvictionStorage:
             return _taken(old, name, self._now())
 
         await self._budgets.update(budget, take, replace(write, name=budget, subresource="status"), unconditional=True)
+
+    async def _say_why(self, name: str, write: Write) -> None:
+        """Leave a condition on the pod that tells its node and its owners what happens."""
+        condition = {
+            "type": "DisruptionTarget", "status": "True", "lastProbeTime": None, "lastTransitionTime": format_time(self._now()),
+            "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
+        }  # fmt: skip
+
+        async def tell(old: Object | None) -> Object:
+            assert old is not None
+            status = dict(old.get("status") or {})
+            others = [one for one in status.get("conditions") or () if one.get("type") != condition["type"]]
+            return {**old, "status": {**status, "conditions": [*others, condition]}}
+
+        await self._pods.update(name, tell, replace(write, subresource="status"), unconditional=True)
 
     async def _budgets_of(self, pod: Object, namespace: str) -> list[Object]:
         labels = pod["metadata"].get("labels") or {}
