@@ -1,1 +1,1 @@
-"""The outermost server: APIServices, local or proxied."""
+"""The outermost server: who serves which version of which group, and the way to those that others serve."""

@@ -7,9 +7,12 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pilothouse
 from pilothouse.aggregator.delegation import Delegate, PathRoutes, delegation
+from pilothouse.aggregator.server import Aggregator
+from pilothouse.app.aggregation import add_hooks, build_aggregator, wanted_at_start
 from pilothouse.app.poststart import FORGIVEN, health_checks
 from pilothouse.app.settings import Settings
 from pilothouse.builtin import documents, facts, published
@@ -52,18 +55,32 @@ class Parts:
     stopping: Callable[[], bool]
 
 
-def build_front(parts: Parts) -> Handler:
-    """The handler behind all filters."""
+@dataclass(frozen=True, slots=True)
+class Front:
+    """`handler` stands behind all filters. Further servers of this process tell `aggregator` what they serve."""
+
+    handler: Handler
+    aggregator: Aggregator
+    openapi: openapi.Catalog
+
+
+def build_front(parts: Parts) -> Front:
+    """Put the delegates in a row. Call it on the loop."""
     settings = parts.settings
     catalog = Catalog(document_encoder(parts.renderer), lambda: f"{settings.host}:{settings.port}")
-    catalog.serve(published.discovery_groups(facts.groups(), parts.builtin.rows, lambda row: True))
+    groups = published.discovery_groups(facts.groups(), parts.builtin.rows, lambda row: True)
+    catalog.serve(groups)
     published_documents = openapi.Catalog(time.time)
     documents.publish(published_documents, parts.builtin.rows)
+    aggregator = build_aggregator(settings, parts.builtin.stores, catalog, published_documents, parts.registry)
+    aggregator.serve_local("built-in", groups, wanted_at_start(groups))
+    add_hooks(aggregator, parts.hooks)
     routes = PathRoutes()
-    _health_pages(parts, routes)
+    _health_pages(parts, routes, aggregator)
     _pages(parts, routes, catalog)
-    last = delegation([routes, Delegate(parts.router)])
-    return discovery_handler(catalog, openapi_handler(published_documents, asyncio.to_thread, time.time, last))
+    last = delegation([routes, aggregator, Delegate(parts.router)])
+    handler = discovery_handler(catalog, openapi_handler(published_documents, asyncio.to_thread, time.time, last))
+    return Front(handler, aggregator, published_documents)
 
 
 def _pages(parts: Parts, routes: PathRoutes, catalog: Catalog) -> None:
@@ -97,19 +114,23 @@ def document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Fo
     return encode
 
 
-def _health_pages(parts: Parts, routes: PathRoutes) -> None:
+def _health_pages(parts: Parts, routes: PathRoutes, aggregator: Aggregator) -> None:
     metrics = HealthMetrics(parts.registry)
-    checks = health_checks(parts.hooks.checks(FORGIVEN), _probes(parts))
+    checks = health_checks(parts.hooks.checks(FORGIVEN), _probes(parts, aggregator))
     began = time.monotonic()
     for name, listed in checks.items():
         grace = parts.settings.livez_grace_period if name == "livez" else 0.0
-        health = Health(name, listed, metrics, lambda grace=grace: time.monotonic() - began < grace)
+        health = Health(name, listed, metrics, partial(_within, began + grace))
         routes.under(f"/{name}", health_handler(health))
         for check in listed:
             routes.at(f"/{name}/{check.name}", health_handler(health))
 
 
-def _probes(parts: Parts) -> dict[str, Step]:
+def _within(end: float) -> bool:
+    return time.monotonic() < end
+
+
+def _probes(parts: Parts, aggregator: Aggregator) -> dict[str, Step]:
     engine, hooks = parts.engine, parts.hooks
 
     async def etcd() -> None:
@@ -127,6 +148,10 @@ def _probes(parts: Parts) -> dict[str, Step]:
 
         return probe
 
+    async def registered() -> None:
+        if not aggregator.autoregister.complete.is_set():
+            raise CheckFailed("not all API services of our own are registered")
+
     async def shutdown() -> None:
         if parts.stopping():
             raise CheckFailed("process is shutting down")
@@ -134,7 +159,7 @@ def _probes(parts: Parts) -> dict[str, Step]:
     return {
         "etcd": etcd,
         "informer-sync": after("generic-apiserver-start-informers", "start-kube-aggregator-informers"),
-        "autoregister-completion": after("kube-apiserver-autoregistration"),
+        "autoregister-completion": registered,
         "loopback-serving-certificate": after(),
         "shutdown": shutdown,
     }

@@ -55,6 +55,15 @@ class Settings:
     livez_grace_period: float = flag(
         0.0, "Serving", values.duration, "how long after the start /livez forgives unfinished registration", "0s"
     )
+    proxy_client_cert_file: Path | None = flag(
+        None, "Serving", values.existing_file, "PEM certificate chain shown to extension API servers", "none"
+    )
+    proxy_client_key_file: Path | None = flag(
+        None, "Serving", values.existing_file, "PEM key of --proxy-client-cert-file", "none"
+    )
+    enable_aggregator_routing: bool = flag(
+        False, "Serving", values.boolean, "reach extension API servers by their endpoints, not by cluster IP", "false"
+    )
     data: Path = flag(Path(".pilothouse"), "Data", values.path, "folder for keys, kubeconfig and objects")
     storage: str = flag(
         "sqlite", "Data", values.choice("sqlite", "memory"), "where objects live: sqlite, or memory (gone at the end)"
@@ -89,10 +98,10 @@ class Settings:
         0, "Identity", values.token_life, "longest life of a token, from one hour on; 0 for no limit", "0s"
     )
     service_account_extend_token_expiration: bool = flag(
-        True, "Identity", values.boolean, "let tokens of pods live for a year, and warn of those in use too long", "true"
+        True, "Identity", values.boolean, "let tokens of pods live for a year, and warn of those used too long", "true"
     )
     service_account_jwks_uri: str = flag(
-        "", "Identity", values.text, "where the keys of service account tokens are found", "/openid/v1/jwks of this server"
+        "", "Identity", values.text, "where the keys of service account tokens are found", "/openid/v1/jwks here"
     )
     api_audiences: tuple[str, ...] = flag(
         (), "Identity", values.words, "audiences of tokens for this server", "the issuers"

@@ -132,8 +132,9 @@ async def build_application(
     hooks = Hooks(tuple(HOOKS))
     _first_objects(settings, engine, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks)
-    parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, _issuer(settings, identity), lambda: application.stopping)
-    handler = build_front(parts)
+    issuer = _issuer(settings, identity)
+    parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping)
+    handler = build_front(parts).handler
     application.handler = _chain(settings, application, handler, renderer, registry, running, identity)
     if controllers is not None:
         application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)

@@ -108,6 +108,7 @@ def _group_pages(group: Group) -> list[Page]:
             routed=True,
         )
         for version in group.versions
+        if version.has_page
     ]
     if group.name:
         found.append(Page(root, "APIGroup", partial(documents.group_document, group), any_method=True, routed=False))

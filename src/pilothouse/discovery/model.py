@@ -57,11 +57,12 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One served version of a group."""
+    """One served version of a group. `has_page` False: it is listed, but its own document is not ours to show."""
 
     name: str
     resources: tuple[Resource, ...]
     freshness: str = CURRENT
+    has_page: bool = True
 
 
 @dataclass(frozen=True, slots=True)

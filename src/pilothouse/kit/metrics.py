@@ -78,6 +78,10 @@ class Gauge:
     def bind(self, *values: str) -> Value:
         return _bound(self._series, values, Value)
 
+    def unbind(self, *values: str) -> None:
+        """The thing is gone: its series is shown no longer."""
+        self._series.pop(values, None)
+
     def samples(self) -> list[tuple[Labels, float]]:
         """Every series and its number now."""
         kept = [(labels, value.value) for labels, value in list(self._series.items())]

@@ -180,14 +180,55 @@ class Catalog:
 
 
 def merge(fragments: list[Fragment]) -> Document:
-    """One Swagger document of several fragments. What two of them have is taken from the first."""
+    """One Swagger document of several fragments.
+
+    Of paths and parameters that two of them have, the first is taken. Definitions of one name that differ are both
+    kept: the later one is called NAME_v2 (or _v3, ...), also where it is referred to.
+    """
     if not fragments:
         return {"swagger": "2.0", "paths": {}}
     merged: Document = dict(fragments[0])
+    for fragment in fragments[1:]:
+        fragment = _apart(merged.get("definitions", {}), fragment)
+        for part in ("paths", "definitions", "parameters"):
+            if fragment.get(part):
+                merged[part] = {**fragment[part], **merged.get(part, {})}
     for part in ("paths", "definitions", "parameters"):
-        found: Document = {}
-        for fragment in reversed(fragments):
-            found.update(fragment.get(part, {}))
-        if found:
-            merged[part] = dict(sorted(found.items())) if len(fragments) > 1 else found
+        if len(fragments) > 1 and part in merged:
+            merged[part] = dict(sorted(merged[part].items()))
     return merged
+
+
+def _apart(taken: Mapping[str, Any], fragment: Fragment) -> Fragment:
+    """The fragment with those of its definitions renamed whose names stand for something else already."""
+    definitions = fragment.get("definitions") or {}
+    names: dict[str, str] = {}
+    for name, value in definitions.items():
+        if name in taken and taken[name] != value:
+            number = 2
+            while f"{name}_v{number}" in taken or f"{name}_v{number}" in definitions:
+                number += 1
+            names[name] = f"{name}_v{number}"
+    if not names:
+        return fragment
+    renamed = {names.get(name, name): value for name, value in definitions.items()}
+    references = {f"#/definitions/{old}": f"#/definitions/{new}" for old, new in names.items()}
+    return {
+        **fragment,
+        "paths": _referring(fragment.get("paths", {}), references),
+        "definitions": _referring(renamed, references),
+    }
+
+
+def _referring(value: Any, references: Mapping[str, str]) -> Any:
+    """A copy in which references go to other names."""
+    if isinstance(value, dict):
+        return {
+            name: references.get(inner, inner)
+            if name == "$ref" and isinstance(inner, str)
+            else _referring(inner, references)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_referring(item, references) for item in value]
+    return value

@@ -70,6 +70,13 @@ def client_tls(
     return ClientTLS(context, "" if careless else server_name, server_name)
 
 
+def nobody(server_name: str) -> ClientTLS:
+    """Trusts nobody: for settings that cannot be read."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    return ClientTLS(context, server_name, server_name)
+
+
 class Dialer(User, Protocol):
     """A user of a client's channel also hears why there will be no connection."""
 

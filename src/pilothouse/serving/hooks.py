@@ -27,6 +27,11 @@ class Hooks:
         self._steps: dict[str, list[Step]] = {name: [] for name in names}
         self._done: dict[str, asyncio.Event] = {name: asyncio.Event() for name in names}
         self._tasks: list[asyncio.Task[None]] = []
+        self._ends: list[Step] = []
+
+    def at_end(self, step: Step) -> None:
+        """Do this when the server stops, after the last request; the last one given comes first."""
+        self._ends.append(step)
 
     def add(self, name: str, step: Step) -> None:
         """Do `step` under this name; several of one name run in turn. Raises KeyError for an unknown name."""
@@ -75,10 +80,15 @@ class Hooks:
         self._done[name].set()
 
     async def stop(self) -> None:
-        """Give up what still runs."""
+        """Give up what still runs, then end what was begun."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for step in reversed(self._ends):
+            try:
+                await step()
+            except Exception:
+                _log.exception("a step of the shutdown failed")
 
 
 async def _until_it_works(name: str, step: Step) -> None:

@@ -151,6 +151,11 @@ class Stream:
 class RawConnection(Protocol):
     """The bare connection after an upgrade, both ways, with the bytes that came early."""
 
+    @property
+    def gone(self) -> bool:
+        """Both halves are over, whoever ended them."""
+        ...
+
     async def receive(self) -> bytes:
         """The next bytes, b"" at the end of the client's half."""
         ...

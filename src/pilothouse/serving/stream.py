@@ -90,6 +90,11 @@ class RawPipe:
 
     # The handler's side.
 
+    @property
+    def gone(self) -> bool:
+        """Both halves are over, whoever ended them."""
+        return self._lost
+
     async def receive(self) -> bytes:
         """The next bytes, b"" at the end of the client's half. One reader at a time."""
         while not self._pieces:

@@ -1,0 +1,184 @@
+"""Passing requests on to the server that an API service names, and its answers back, without holding either.
+
+What a request needs to know is one frozen `Backend`, which is swapped whole: no request sees half of a change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from pilothouse.aggregator.apiservice import APIService, ServiceReference
+from pilothouse.aggregator.identity import forwarded, returned
+from pilothouse.aggregator.services import Resolver, Unresolved
+from pilothouse.aggregator.tunnel import tunnel
+from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.registry.request import Caller
+from pilothouse.serving.body import NO_BODY
+from pilothouse.serving.client import Answered, CallFailed, Client, Destination
+from pilothouse.serving.dialing import ClientTLS, DialFailed
+from pilothouse.serving.http import (
+    Answer,
+    BodyReader,
+    ClientGone,
+    HeaderList,
+    Request,
+    Response,
+    Stream,
+    StreamWriter,
+    Upgrade,
+)
+
+DISCOVERY_SECONDS: Final = 5.0  # for the documents of a group version
+_SMALL: Final = 64 << 10  # bytes of a request's body that are taken in before the backend is bothered
+_WHOLE: Final = 128 << 10  # bytes of an answer that are waited for and sent at once
+_HELD: Final = 128 << 10  # bytes that wait for a slow client before the backend has to wait
+_TEXT: Final = ((b"Content-Type", b"text/plain; charset=utf-8"), (b"X-Content-Type-Options", b"nosniff"))
+_REDIRECTED: Final = b"the backend attempted to redirect this request, which is not permitted"
+_TIMEOUT: Final = (
+    b'{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",'
+    b'"reason":"Timeout","details":{},"code":504}\n'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """How to reach one API service's server, and whether it is there."""
+
+    service: APIService
+    reference: ServiceReference
+    tls: ClientTLS
+
+
+class Proxy:
+    """All proxied requests of a server. `limit`: seconds for one that is not long-running, 0 for none.
+
+    `suspect` is told the name of an API service whose server could not be reached.
+    """
+
+    def __init__(self, client: Client, resolver: Resolver, limit: float, suspect: Callable[[str], None]) -> None:
+        self._client = client
+        self._resolver = resolver
+        self._limit = limit
+        self._suspect = suspect
+
+    async def __call__(self, backend: Backend, request: Request) -> Answer:
+        if not backend.service.available:
+            return _text(503, b"service unavailable\n")
+        info = request.attached(RequestInfo)
+        if info.is_resource:
+            return await self._pass_on(backend, request, info.long_running)
+        try:
+            async with asyncio.timeout(DISCOVERY_SECONDS):
+                return await self._pass_on(backend, request, False)
+        except TimeoutError:
+            return Response(504, [_TEXT[0]], _TIMEOUT)
+
+    async def _pass_on(self, backend: Backend, request: Request, long_running: bool) -> Answer:
+        until = time.monotonic() + self._limit if self._limit and not long_running else None
+        try:
+            host, port = await self._resolver.address(backend.reference)
+        except Unresolved:
+            return _text(503, b"service unavailable\n")
+        destination = Destination(host, port, backend.tls)
+        headers = forwarded(request, request.attached(Caller), destination.authority.encode())
+        target = request.raw_path + b"?" + request.query.encode("latin-1") if request.query else request.raw_path
+        protocol = _upgrade(request)
+        try:
+            if protocol is not None:
+                headers += [(b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
+            body, length = await _body(request)
+            answered = await self._client.call(destination, request.method, target, headers, body, length)
+            return await self._answer(answered, request, until, long_running)
+        except (DialFailed, CallFailed) as error:
+            self._suspect(backend.service.name)
+            return _text(503, f"error trying to reach service: {error}\n".encode())
+
+    async def _answer(self, answered: Answered, request: Request, until: float | None, long_running: bool) -> Answer:
+        status = answered.status
+        raw = answered.raw
+        if raw is not None:
+            kept = [
+                (name, value) for name, value in answered.headers if name.lower() not in (b"date", b"transfer-encoding")
+            ]
+            return Upgrade(status, kept, lambda front: tunnel(front, raw))
+        if 300 <= status < 400:
+            answered.close()
+            return _text(502, _REDIRECTED)
+        headers = returned(answered.headers)
+        length = answered.length
+        if request.method == "HEAD":
+            headers += [
+                (b"Content-Length", value) for name, value in answered.headers if name.lower() == b"content-length"
+            ]
+            return Response(status, headers)
+        if answered.whole or (length is not None and length <= _WHOLE and not long_running):
+            try:
+                return Response(status, headers, await answered.read(_WHOLE if length else 1 << 30))
+            except BaseException:
+                answered.close()
+                raise
+        if length is not None:
+            headers.append((b"Content-Length", b"%d" % length))
+        return Stream(status, headers, _Copy(answered, until))
+
+
+class _Copy:
+    """The rest of an answer on its way to the client. It ends by `until` (monotonic seconds)."""
+
+    __slots__ = ("_answered", "_until")
+
+    def __init__(self, answered: Answered, until: float | None) -> None:
+        self._answered = answered
+        self._until = until
+
+    async def __call__(self, writer: StreamWriter) -> None:
+        try:
+            if self._until is None:
+                await self._copy(writer)
+            else:
+                async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
+                    await self._copy(writer)
+        except (CallFailed, TimeoutError) as error:
+            raise ClientGone(str(error)) from error  # half an answer shall not be taken for a whole one
+        finally:
+            self._answered.close()
+
+    async def _copy(self, writer: StreamWriter) -> None:
+        chunk = self._answered.chunk
+        while data := await chunk():
+            writer.write(data)
+            if writer.buffered > _HELD:
+                await writer.drain()
+
+
+def _upgrade(request: Request) -> bytes | None:
+    """The protocol that the client wants to change to."""
+    asked: bytes | None = None
+    connection = b""
+    for name, value in request.headers:
+        if name == b"upgrade":
+            asked = value
+        elif name == b"connection":
+            connection += value.lower() + b","
+    return asked if asked and b"upgrade" in connection else None
+
+
+async def _body(request: Request) -> tuple[bytes | BodyReader, int | None]:
+    """The body to send: a small one whole, a large one as it comes."""
+    body = request.body
+    if body is NO_BODY:
+        return b"", None
+    declared = request.header(b"content-length")
+    if declared is None:
+        return body, None
+    length = int(declared)
+    return (await body.read(length), None) if length <= _SMALL else (body, length)
+
+
+def _text(status: int, body: bytes) -> Response:
+    headers: HeaderList = list(_TEXT)
+    return Response(status, headers, body)

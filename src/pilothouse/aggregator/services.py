@@ -1,0 +1,107 @@
+"""From a Service to an address: by its cluster address, its name elsewhere, or the endpoints behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from pilothouse.aggregator.apiservice import ServiceReference
+
+Object = dict[str, Any]
+SERVICE_LABEL: Final = "kubernetes.io/service-name"
+_HEADLESS: Final = "None"
+
+
+class Lookups(Protocol):
+    """Reads of the present state; from memory, as each request makes one."""
+
+    async def service(self, namespace: str, name: str) -> Object | None: ...
+
+    async def slices(self, namespace: str, service: str) -> Sequence[Object]:
+        """The EndpointSlices of a Service."""
+        ...
+
+
+class Unresolved(Exception):
+    """There is no address to connect to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a Service can serve nobody, as a condition tells it."""
+
+    reason: str
+    message: str
+
+
+class Resolver:
+    """`to_endpoints`: connect to the endpoints themselves (`--enable-aggregator-routing`). `random`: 0 to 1."""
+
+    def __init__(self, lookups: Lookups, to_endpoints: bool, random: Callable[[], float]) -> None:
+        self._lookups = lookups
+        self._to_endpoints = to_endpoints
+        self._random = random
+
+    async def address(self, reference: ServiceReference) -> tuple[str, int]:
+        """Where to connect. Raises Unresolved."""
+        service = await self._lookups.service(reference.namespace, reference.name)
+        if service is None:
+            raise Unresolved(f'service "{reference.name}" not found')
+        spec = service.get("spec") or {}
+        if spec.get("type") == "ExternalName":
+            return str(spec.get("externalName", "")), reference.port
+        port = service_port(service, reference.port)
+        if port is None:
+            raise Unresolved(f'no service port {reference.port} found for service "{reference.name}"')
+        cluster = spec.get("clusterIP") or _HEADLESS
+        if cluster != _HEADLESS and not self._to_endpoints:
+            return str(cluster), reference.port
+        slices = await self._lookups.slices(reference.namespace, reference.name)
+        found = list(ready_addresses(slices, port.get("name", "")))
+        if not found:
+            raise Unresolved(f'no endpoints available for service "{reference.name}"')
+        return found[int(self._random() * len(found)) % len(found)]
+
+    async def trouble(self, reference: ServiceReference) -> Trouble | None:
+        """What stands in the way before anything is sent. None: nothing that can be seen from here."""
+        where = f'service/{reference.name} in "{reference.namespace}"'
+        service = await self._lookups.service(reference.namespace, reference.name)
+        if service is None:
+            return Trouble("ServiceNotFound", f"{where} is not present")
+        if (service.get("spec") or {}).get("type", "ClusterIP") != "ClusterIP":
+            return None
+        port = service_port(service, reference.port)
+        if port is None:
+            return Trouble("ServicePortError", f"{where} is not listening on port {reference.port}")
+        slices = await self._lookups.slices(reference.namespace, reference.name)
+        if not slices:
+            return Trouble("EndpointsNotFound", f"cannot find endpointslices for {where}")
+        name = port.get("name", "")
+        if next(ready_addresses(slices, name), None) is None:
+            return Trouble("MissingEndpoints", f'endpointslices for {where} have no addresses with port name "{name}"')
+        return None
+
+
+def service_port(service: Object, number: int) -> Object | None:
+    for port in (service.get("spec") or {}).get("ports") or ():
+        if port.get("port") == number:
+            return dict(port)
+    return None
+
+
+def ready_addresses(slices: Sequence[Object], port_name: str) -> Iterator[tuple[str, int]]:
+    """Address and port of every ready endpoint of a port."""
+    for one in slices:
+        numbers = [
+            port["port"]
+            for port in one.get("ports") or ()
+            if (port.get("name") or "") == port_name and port.get("port")
+        ]
+        if not numbers:
+            continue
+        for endpoint in one.get("endpoints") or ():
+            if (endpoint.get("conditions") or {}).get("ready") is False:
+                continue
+            for address in endpoint.get("addresses") or ():
+                yield address, numbers[0]
