@@ -1,0 +1,1 @@
+"""The client libraries that Python programs use, used as they are used."""

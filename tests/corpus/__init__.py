@@ -1,0 +1,1 @@
+"""Other people's manifests, where the shared folder is there."""

@@ -1,0 +1,1 @@
+"""Clients that mean harm, or know no better: nobody else may notice."""
