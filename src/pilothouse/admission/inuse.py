@@ -13,6 +13,7 @@ _STORAGE: Final[dict[Kind, str]] = {
     ("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",
     ("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
 }
+_POD_GROUPS: Final[dict[Kind, str]] = {("scheduling.k8s.io", "podgroups"): "scheduling.k8s.io/podgroup-protection"}
 
 
 class FinalizerOnCreate:
@@ -33,6 +34,10 @@ class FinalizerOnCreate:
         held = metadata.get("finalizers") or []
         if finalizer not in held:
             metadata["finalizers"] = [*held, finalizer]
+
+
+def pod_group_protection() -> FinalizerOnCreate:
+    return FinalizerOnCreate("PodGroupProtection", _POD_GROUPS)
 
 
 def storage_object_in_use_protection() -> FinalizerOnCreate:

@@ -25,7 +25,8 @@ class Reader(Protocol):
 
 
 class StoreReader:
-    """Reads one kind out of its generic store, which may be made after the reader is.
+    """Reads one kind out of its generic store, which may be made after the reader is. Of a kind that is not served
+    there is nothing.
 
     A single object that the cache does not have is asked for again at the newest revision, so that what another server
     just made is seen.
@@ -37,13 +38,15 @@ class StoreReader:
         self._bound: GenericStore | None = None
 
     @property
-    def _store(self) -> GenericStore:
+    def _store(self) -> GenericStore | None:
         if self._bound is None:
-            self._bound = self._stores[self._kind]
+            self._bound = self._stores.get(self._kind)
         return self._bound
 
     async def get(self, namespace: str, name: str) -> Object | None:
         store = self._store
+        if store is None:
+            return None
         key = store.resource.key(namespace, name)
         try:
             stored = await store.storage.get(key, Read.ANY)
@@ -56,6 +59,8 @@ class StoreReader:
 
     async def all(self, namespace: str = "") -> Sequence[Object]:
         store = self._store
+        if store is None:
+            return ()
         page = await store.storage.list(ListRequest(store.resource.folder(namespace), Read.ANY))
         return [decoded(store, stored) for stored in page.items] if page.items else ()
 
