@@ -106,6 +106,13 @@ class Settings:
     api_audiences: tuple[str, ...] = flag(
         (), "Identity", values.words, "audiences of tokens for this server", "the issuers"
     )
+    authorization_mode: tuple[str, ...] = flag(
+        ("AlwaysAllow",),
+        "Identity",
+        values.modes,
+        "what decides what a user may do: AlwaysAllow, AlwaysDeny, Node, RBAC, asked in this order",
+        "AlwaysAllow",
+    )
     request_timeout: float = flag(60.0, "Requests", values.duration, "time for a request that is not a watch", "1m0s")
     max_request_bytes: int = flag(3145728, "Requests", values.integer(1), "largest body of a request")
     max_requests_inflight: int = flag(
@@ -222,6 +229,7 @@ def _metavar(row: Field[Any]) -> str:
         values.network: "CIDR",
         values.origins: "LIST",
         values.words: "LIST",
+        values.modes: "LIST",
         values.pairs: "LIST",
     }
     return names.get(parse, "N" if isinstance(row.default, int) else "TEXT")

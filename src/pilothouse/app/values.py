@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "Node", "RBAC")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BOOLEANS = {
@@ -104,6 +105,17 @@ def network(value: str) -> str:
 def words(value: str) -> tuple[str, ...]:
     """Words with commas between."""
     return tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+def modes(value: str) -> tuple[str, ...]:
+    """Modes of authorization, comma separated."""
+    found = words(value) or ("AlwaysAllow",)
+    for one in found:
+        if one not in AUTHORIZATION_MODES:
+            raise ValueError(f'"{one}" is not a valid mode; there are {", ".join(AUTHORIZATION_MODES)}')
+    if len(set(found)) < len(found):
+        raise ValueError("a mode is named more than once")
+    return found
 
 
 def existing_files(value: str) -> tuple[Path, ...]:

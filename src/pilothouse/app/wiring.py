@@ -8,14 +8,17 @@ import random
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from pilothouse.admission.chain import Chain
+from pilothouse.admission.createrights import CreateRights
 from pilothouse.admission.defaults import PluginNeeds, default_plugins
 from pilothouse.admission.lookups import Stores
+from pilothouse.admission.roleescalation import RoleEscalation
+from pilothouse.app.authorization import Authorization, build_authorization
 from pilothouse.app.front import Parts, build_front
 from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
@@ -26,6 +29,7 @@ from pilothouse.builtin.allocation.wiring import service_claims
 from pilothouse.builtin.binaryforms import MetaForms
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
 from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
+from pilothouse.builtin.rbac_bootstrap.hook import ensure_bootstrap_rbac
 from pilothouse.builtin.server import BuiltinServer, Needs, OpenStorage
 from pilothouse.builtin.types import builtin_types
 from pilothouse.cache.storage import CachedStorage
@@ -125,13 +129,16 @@ async def build_application(
     needs = Needs(builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now, served)
     builtin = BuiltinServer(needs, router)
     loopback = LoopbackTokens(secrets.token_bytes)
+    modes = build_authorization(settings.authorization_mode)
     identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now)
-    builtin.install(partial(_admission, identity, controllers is not None), identity)
+    identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
+    builtin.install(partial(_admission, identity, modes, controllers is not None), identity)
     _services(settings, builtin.stores, needs.open_storage)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
     _first_objects(settings, engine, builtin.stores, hooks)
-    application = Application(_unset, engine, running, hooks)
+    _rights(modes, builtin.stores, hooks)
+    application = Application(_unset, engine, running, hooks, tasks=modes.tasks)
     issuer = _issuer(settings, identity)
     parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping)
     handler = build_front(parts).handler
@@ -165,9 +172,14 @@ async def _open_engine(settings: Settings) -> Engine:
     return engine
 
 
-def _admission(identity: Identity, accounts: bool, stores: dict[tuple[str, str], GenericStore]) -> Chain:
+def _admission(
+    identity: Identity, modes: Authorization, accounts: bool, stores: dict[tuple[str, str], GenericStore]
+) -> Chain:
     """`accounts`: whether pods need a service account; only controllers make the default ones."""
-    return Chain(default_plugins(PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts)))
+    plugins = default_plugins(PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts))
+    # Rights come first where a write is judged, and last where it is still changed: the one looks at the request, the
+    # other at what became of it.
+    return Chain([CreateRights(modes.authorizer), *plugins, RoleEscalation(modes.authorizer, modes.policy)])
 
 
 def _chain(
@@ -204,6 +216,17 @@ def _services(settings: Settings, stores: Stores, open_storage: OpenStorage) -> 
     """Services take addresses and node ports."""
     ranges = settings.service_cluster_ip_range.split(",")
     stores["", "services"].claims = service_claims(stores, open_storage, ranges, NODE_PORTS, utc_now)
+
+
+def _rights(modes: Authorization, stores: Stores, hooks: Hooks) -> None:
+    """The default roles and bindings, and what authorizers know of what is stored."""
+
+    async def bootstrap() -> None:
+        await hooks.done("start-system-namespaces-controller")
+        await ensure_bootstrap_rbac(stores, utc_now)
+
+    hooks.add("generic-apiserver-start-informers", lambda: modes.follow(stores))
+    hooks.add("rbac/bootstrap-roles", bootstrap)
 
 
 def _first_objects(

@@ -1,0 +1,24 @@
+"""What a client is told that may not: who can't do what to which, and the authorizers' reasons."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pilothouse.auth.attributes import Attributes
+from pilothouse.machinery.errors import APIError, forbidden
+from pilothouse.machinery.goquote import quote
+
+# No browser shall take a refusal for a page.
+_HARMLESS: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def refusal(attributes: Attributes, reason: str) -> APIError:
+    """403 with what was asked for in words."""
+    user = f"User {quote(attributes.caller.name)} cannot {attributes.verb}"
+    end = f": {reason}" if reason else ""
+    if not attributes.is_resource:
+        return forbidden("", "", "", f"{user} path {quote(attributes.path)}".translate(_HARMLESS) + end)
+    resource = attributes.resource + (f"/{attributes.subresource}" if attributes.subresource else "")
+    where = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
+    why = f"{user} resource {quote(resource)} in API group {quote(attributes.group)} {where}"
+    return forbidden(attributes.group, attributes.resource, attributes.name, why.translate(_HARMLESS) + end)

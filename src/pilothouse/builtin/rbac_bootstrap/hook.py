@@ -1,0 +1,108 @@
+"""The post-start hook rbac/bootstrap-roles: makes and restores the default roles and bindings."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.auth.rbac.policy import ROLE_GROUP
+from pilothouse.builtin.rbac_bootstrap.restored import AUTO_UPDATE, binds_another, left_alone, restored
+from pilothouse.machinery.errors import APIError
+from pilothouse.registry.ownership import Ownership
+from pilothouse.registry.request import Write
+from pilothouse.registry.store import GenericStore
+
+Object = dict[str, Any]
+_MANAGER: Final = "kube-apiserver"
+_VERSION: Final = "v1"
+_LABELS: Final = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+_ANNOTATIONS: Final = {AUTO_UPDATE: "true"}
+
+
+async def ensure_bootstrap_rbac(stores: Mapping[tuple[str, str], GenericStore], now: Callable[[], datetime]) -> None:
+    """Make what is not there, and give what is there what it lacks. Roles come before their bindings."""
+    for plural, rows in _table().items():
+        restorer = _Restorer(stores[ROLE_GROUP, plural], now)
+        for wanted in rows:
+            await restorer.ensure(wanted)
+
+
+def _table() -> dict[str, list[Object]]:
+    data = importlib.resources.files("pilothouse.builtin") / "data" / "bootstrap-rbac.json"
+    found: dict[str, list[Object]] = orjson.loads(data.read_bytes())
+    return {plural: [_whole(row) for row in rows] for plural, rows in found.items()}
+
+
+def _whole(row: Object) -> Object:
+    """A row of the table with the metadata that all have."""
+    metadata = {"name": row.pop("name")}
+    if "namespace" in row:
+        metadata["namespace"] = row.pop("namespace")
+    labels = {**_LABELS, **row.pop("labels", {})}
+    return {"metadata": {**metadata, "labels": labels, "annotations": dict(_ANNOTATIONS)}, **row}
+
+
+class _Restorer:
+    """Works on one kind."""
+
+    def __init__(self, store: GenericStore, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._now = now
+        self._owner = Ownership(store.resource, _VERSION)
+
+    async def ensure(self, wanted: Object) -> None:
+        metadata = wanted["metadata"]
+        write = self._write(metadata.get("namespace", ""), metadata["name"])
+        found = await self._found(write)
+        if found is None:
+            await self._create(wanted, write)
+        elif left_alone(found):
+            return
+        elif binds_another(found, wanted):
+            await self._store.storage.delete(self._store.resource.key(write.namespace, write.name))
+            await self._create(wanted, write)
+        elif restored(found, wanted) is not None:
+            await self._store.update(write.name, self._producer(wanted, write), write)
+
+    def _write(self, namespace: str, name: str) -> Write:
+        return Write(namespace, name, _VERSION, self._now(), _ignored, manager=_MANAGER)
+
+    async def _found(self, write: Write) -> Object | None:
+        try:
+            return self._store.codec.decode(await self._store.get(write.namespace, write.name))
+        except APIError as error:
+            if error.code != 404:
+                raise
+            return None
+
+    async def _create(self, wanted: Object, write: Write) -> None:
+        resource = self._store.resource
+        kind = {"kind": resource.kind, "apiVersion": resource.api_version(_VERSION)}
+        try:
+            await self._store.create(self._owner.created({**kind, **wanted}, write), write)
+        except APIError as error:
+            if error.reason != "AlreadyExists":  # another server of the same store was quicker
+                raise
+
+    def _producer(self, wanted: Object, write: Write) -> Callable[[Object | None], Any]:
+        async def produce(old: Object | None) -> Object:
+            assert old is not None
+            made = restored(old, wanted)
+            return old if made is None else self._owner.updated(made, old, write)
+
+        return produce
+
+
+def names() -> Iterator[tuple[str, str, str]]:
+    """Plural, namespace ("" for none) and name of all that a server makes."""
+    for plural, rows in _table().items():
+        for row in rows:
+            yield plural, row["metadata"].get("namespace", ""), row["metadata"]["name"]
+
+
+def _ignored(text: str) -> None:
+    """Warnings are for clients; there is none here."""
