@@ -5,15 +5,17 @@ What a lookup gives is shared by every request: it is read, never changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
 from pilothouse.storage.api import ListRequest, Read, StoredObject
 from pilothouse.storage.errors import NotFound
 
+T = TypeVar("T")
 Stores = Mapping[tuple[str, str], GenericStore]
+_REQUESTS: Final = 1000  # requests for lists that are kept
 
 
 class Reader(Protocol):
@@ -22,6 +24,10 @@ class Reader(Protocol):
     async def get(self, namespace: str, name: str) -> Object | None: ...
 
     async def all(self, namespace: str = "") -> Sequence[Object]: ...
+
+    async def derived(self, namespace: str, name: str, form: str, make: Callable[[Object], T]) -> T | None:
+        """What `make` makes of an object, made once for each version of it under the name `form`."""
+        ...
 
 
 class StoreReader:
@@ -36,6 +42,7 @@ class StoreReader:
         self._stores = stores
         self._kind = (group, plural)
         self._bound: GenericStore | None = None
+        self._requests: dict[str, ListRequest] = {}
 
     @property
     def _store(self) -> GenericStore | None:
@@ -44,6 +51,9 @@ class StoreReader:
         return self._bound
 
     async def get(self, namespace: str, name: str) -> Object | None:
+        return await self.derived(namespace, name, "decoded", _itself)
+
+    async def derived(self, namespace: str, name: str, form: str, make: Callable[[Object], T]) -> T | None:
         store = self._store
         if store is None:
             return None
@@ -55,14 +65,26 @@ class StoreReader:
                 stored = await store.storage.get(key)
             except NotFound:
                 return None
-        return decoded(store, stored)
+        made: T | None = stored.forms.get(form)
+        if made is None:
+            made = stored.forms[form] = make(decoded(store, stored))
+        return made
 
     async def all(self, namespace: str = "") -> Sequence[Object]:
         store = self._store
         if store is None:
             return ()
-        page = await store.storage.list(ListRequest(store.resource.folder(namespace), Read.ANY))
+        request = self._requests.get(namespace)
+        if request is None:
+            if len(self._requests) >= _REQUESTS:
+                self._requests.clear()
+            request = self._requests[namespace] = ListRequest(store.resource.folder(namespace), Read.ANY)
+        page = await store.storage.list(request)
         return [decoded(store, stored) for stored in page.items] if page.items else ()
+
+
+def _itself(obj: Object) -> Object:
+    return obj
 
 
 def decoded(store: GenericStore, stored: StoredObject) -> Object:

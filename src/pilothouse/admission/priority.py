@@ -59,8 +59,11 @@ class Priority:
 
     async def _everybodys(self) -> Object:
         """The class that is the default; the lowest, should there be several."""
-        marked = [one for one in await self._classes.all() if one.get("globalDefault")]
-        return min(marked, key=lambda one: one.get("value", 0)) if marked else _NO_CLASS
+        found = _NO_CLASS
+        for one in await self._classes.all():
+            if one.get("globalDefault") and (found is _NO_CLASS or one.get("value", 0) < found.get("value", 0)):
+                found = one
+        return found
 
     async def check(self, attributes: Attributes) -> None:
         obj = attributes.obj

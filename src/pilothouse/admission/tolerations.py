@@ -25,7 +25,10 @@ class DefaultTolerationSeconds:
         if attributes.write.subresource or attributes.obj is None:
             return
         spec = attributes.obj.setdefault("spec", {})
-        held = spec.get("tolerations") or []
+        held = spec.get("tolerations")
+        if not held:
+            spec["tolerations"] = [_for_a_while(NOT_READY), _for_a_while(UNREACHABLE)]
+            return
         missing = [key for key in (NOT_READY, UNREACHABLE) if not _tolerates(held, key)]
         if missing:
             spec["tolerations"] = [*held, *(_for_a_while(key) for key in missing)]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.lookups import Reader
 from pilothouse.admission.podsecurity.pod import Pod, Violation, pod_of
-from pilothouse.admission.podsecurity.policy import Policy, Standard, mistakes, policy_of
+from pilothouse.admission.podsecurity.policy import NOTHING_ASKED, Policy, Standard, mistakes, policy_of
 from pilothouse.admission.podsecurity.standards import violations
 from pilothouse.admission.refusals import refuse
 from pilothouse.machinery.errors import invalid
@@ -54,8 +54,7 @@ class PodSecurity:
             await self._template(attributes, _TEMPLATES[kind])
 
     async def _policy(self, namespace: str) -> Policy:
-        found = await self._namespaces.get("", namespace)
-        return policy_of((found or {}).get("metadata", {}).get("labels"))
+        return await self._namespaces.derived("", namespace, "pod security", _policy_of) or NOTHING_ASKED
 
     async def _pod(self, attributes: Attributes) -> None:
         if attributes.obj is None or not _matters(attributes):
@@ -100,6 +99,10 @@ class PodSecurity:
             )
             for text in told:
                 attributes.write.warn(text)
+
+
+def _policy_of(namespace: Object) -> Policy:
+    return policy_of(namespace["metadata"].get("labels"))
 
 
 def _matters(attributes: Attributes) -> bool:

@@ -51,13 +51,13 @@ class Policy:
         return self.enforce.demands or self.audit.demands or self.warn.demands
 
 
-_NOTHING: Final = Policy()
+NOTHING_ASKED: Final = Policy()
 
 
 def policy_of(labels: Mapping[str, str] | None) -> Policy:
     """What the labels of a namespace say. What cannot be read is taken for the strictest."""
     if not labels or not any(key.startswith(PREFIX) for key in labels):
-        return _NOTHING
+        return NOTHING_ASKED
     return _policy(tuple(labels.get(key) for key in KEYS))
 
 
