@@ -1,4 +1,7 @@
-"""Which built-in resources have versions of different shapes, and who converts them. Versions of one shape need no converter."""
+"""Which built-in resources have versions of different shapes, and who converts them.
+
+Versions of one shape need no converter.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ _CONVERTERS: Final = {
     ("resource.k8s.io", "resourceclaimtemplates"): ("resource.convert", "templates"),
     ("resource.k8s.io", "resourceslices"): ("resource.convert", "slices"),
 }
-# The version in which a resource is stored, where it is not the preferred one: the one that has all that the others have.
+# The version in which a resource is stored, where it is not the preferred one: the one that has all that the others
+# have.
 _HUBS: Final = {("certificates.k8s.io", "podcertificaterequests"): "v1beta1"}
 
 

@@ -40,7 +40,7 @@ def known_gates() -> Mapping[str, bool]:
 
 
 def gates(pairs: Pairs) -> Mapping[str, bool]:
-    """All gates with their values. Raises ValueError for one that is not known, not a boolean or can't be changed here."""
+    """All gates with their values. Raises ValueError for one that is unknown, no boolean or can't be changed here."""
     values = dict(known_gates())
     for name, written in pairs:
         if name not in values:

@@ -1,4 +1,5 @@
-"""Resources that keep nothing: reviews and bindings, which are only created, and component statuses, which are computed.
+"""Resources that keep nothing: reviews and bindings, which are only created, and component statuses, which are
+computed.
 
 They go through the same endpoints as all others, over a storage that holds nothing.
 """
@@ -52,7 +53,7 @@ _COMPUTED: Final = {("", "componentstatuses"): "core.componentstatuses"}
 
 @dataclass(frozen=True, slots=True)
 class VirtualContext:
-    """What such a storage may be made of. `own` gives a new object of the kind its metadata: namespace and managed fields."""
+    """What such a storage may be made of. `own` gives a new object of the kind its namespace and managed fields."""
 
     stores: Stores
     now: Callable[[], datetime]

@@ -1,4 +1,6 @@
-"""What is refused in access reviews (API reference, "SubjectAccessReview"). Their causes have no kind, as in the original."""
+"""What is refused in access reviews (API reference, "SubjectAccessReview"). Their causes have no kind, as in the
+original.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Between autoscaling/v1 and v2, in which autoscalers are stored: what v1 has no field for, it keeps as JSON in annotations
-(API reference, "HorizontalPodAutoscaler"). An annotation that can't be read is dropped.
+"""Between autoscaling/v1 and v2, in which autoscalers are stored: what v1 has no field for, it keeps as JSON in
+annotations (API reference, "HorizontalPodAutoscaler"). An annotation that can't be read is dropped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Metrics of autoscaling/v1, which are kept as JSON in an annotation, and those of v2: the same facts in other words."""
+"""Metrics of autoscaling/v1, which are kept as JSON in an annotation, and of v2: the same facts in other words."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ _SPEC: Final = {
         ("target!", "describedObject"), ("metricName!", "metric.name"), ("targetValue!", "target.value"),
         ("selector", "metric.selector"), ("averageValue", "target.averageValue"),
     ),
-    "pods": (("metricName!", "metric.name"), ("targetAverageValue!", "target.averageValue"), ("selector", "metric.selector")),
+    "pods": (
+        ("metricName!", "metric.name"), ("targetAverageValue!", "target.averageValue"), ("selector", "metric.selector"),
+    ),
     "resource": (
-        ("name!", "name"), ("targetAverageUtilization", "target.averageUtilization"), ("targetAverageValue", "target.averageValue"),
+        ("name!", "name"), ("targetAverageUtilization", "target.averageUtilization"),
+        ("targetAverageValue", "target.averageValue"),
     ),
     "containerResource": (
         ("name!", "name"), ("targetAverageUtilization", "target.averageUtilization"),
@@ -32,7 +35,10 @@ _STATUS: Final = {
         ("target!", "describedObject"), ("metricName!", "metric.name"), ("currentValue!", "current.value"),
         ("selector", "metric.selector"), ("averageValue", "current.averageValue"),
     ),
-    "pods": (("metricName!", "metric.name"), ("currentAverageValue!", "current.averageValue"), ("selector", "metric.selector")),
+    "pods": (
+        ("metricName!", "metric.name"), ("currentAverageValue!", "current.averageValue"),
+        ("selector", "metric.selector"),
+    ),
     "resource": (
         ("name!", "name"), ("currentAverageUtilization", "current.averageUtilization"),
         ("currentAverageValue!", "current.averageValue"),

@@ -1,5 +1,5 @@
-"""Between certificates.k8s.io/v1 and v1beta1 of pod certificate requests. They are stored as v1beta1, which has more: the key and
-its proof apart.
+"""Between certificates.k8s.io/v1 and v1beta1 of pod certificate requests. They are stored as v1beta1, which has more:
+the key and its proof apart.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""componentstatuses: a deprecated view of the store and of what usually runs beside an API server, computed when asked for
-(API reference, "ComponentStatus").
+"""componentstatuses: a deprecated view of the store and of what usually runs beside an API server, computed when asked
+for (API reference, "ComponentStatus").
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ async def _asked(name: str, probe: Probe) -> Object:
 
 
 def _local(port: int) -> Probe:
-    """Asks a component that serves TLS on this machine; who signed its certificate does not matter, as nothing secret is sent."""
+    """Asks a component that serves TLS on this machine; who signed its certificate does not matter here."""
 
     async def probe() -> str:
         context = ssl.create_default_context()

@@ -1,5 +1,5 @@
-"""Between resource.k8s.io/v1beta1 and v1, in which its kinds are stored: v1beta1 has what an exact request asks for beside its
-name, and what a device is under `basic`.
+"""Between resource.k8s.io/v1beta1 and v1, in which its kinds are stored: v1beta1 has what an exact request asks for
+beside its name, and what a device is under `basic`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from pilothouse.registry.resource import Convert
 
 Object = dict[str, Any]
 _EXACT: Final = (
-    "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity", "derivedAttributes",
+    "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity",
+    "derivedAttributes",
 )  # fmt: skip
 _FLAT: Final = (
-    "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "firstAvailable", "tolerations", "capacity",
-    "derivedAttributes",
+    "deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "firstAvailable", "tolerations",
+    "capacity", "derivedAttributes",
 )  # fmt: skip
 _OLD: Final = "v1beta1"
 Change = Callable[[Object], Object]
