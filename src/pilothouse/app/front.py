@@ -13,6 +13,7 @@ import pilothouse
 from pilothouse.aggregator.delegation import Delegate, PathRoutes, delegation
 from pilothouse.aggregator.server import Aggregator
 from pilothouse.app.aggregation import add_hooks, build_aggregator, wanted_at_start
+from pilothouse.app.pages import add_pages
 from pilothouse.app.poststart import FORGIVEN, health_checks
 from pilothouse.app.settings import Settings
 from pilothouse.builtin import documents, facts, published
@@ -30,10 +31,10 @@ from pilothouse.kit.metrics import Registry
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.openapi import catalog as openapi
 from pilothouse.openapi.handlers import openapi_handler
+from pilothouse.serving.debug_fairness import fairness_handlers
 from pilothouse.serving.health import CheckFailed, Health, HealthMetrics, health_handler
 from pilothouse.serving.hooks import Hooks, Step
 from pilothouse.serving.http import Handler
-from pilothouse.serving.metrics_page import metrics_handler
 from pilothouse.storage.api import Engine
 from pilothouse.storage.errors import StorageError
 
@@ -42,7 +43,11 @@ _ETCD_SECONDS = 2.0  # the store must answer a check within
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the front is put together from. `stopping` is true once the server shall end."""
+    """What the front is put together from.
+
+    `stopping` is true once the server shall end; `running` tells how many requests are being answered; `began`: when
+    the process did, in seconds since 1970.
+    """
 
     settings: Settings
     engine: Engine
@@ -53,6 +58,8 @@ class Parts:
     hooks: Hooks
     issuer: Issuer
     stopping: Callable[[], bool]
+    running: Callable[[], int]
+    began: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,11 @@ def build_front(parts: Parts) -> Front:
     aggregator.serve_local("built-in", groups, wanted_at_start(groups))
     add_hooks(aggregator, parts.hooks)
     routes = PathRoutes()
-    _health_pages(parts, routes, aggregator)
+    slis = Registry()
+    _health_pages(parts, routes, aggregator, slis)
+    add_pages(routes, settings, parts.registry, slis, parts.began)
+    for path, page in fairness_handlers(parts.running).items():
+        routes.at(path, page)
     _pages(parts, routes, catalog)
     last = delegation([routes, aggregator, Delegate(parts.router)])
     handler = discovery_handler(catalog, openapi_handler(published_documents, asyncio.to_thread, time.time, last))
@@ -84,7 +95,6 @@ def build_front(parts: Parts) -> Front:
 
 
 def _pages(parts: Parts, routes: PathRoutes, catalog: Catalog) -> None:
-    routes.at("/metrics", metrics_handler(parts.registry))
     release = f"pilothouse-{pilothouse.__version__}"
     compiler = f"cpython-{platform.python_version()}"
     version = version_handler(version_info(release=release, compiler=compiler, platform=f"linux/{_machine()}"))
@@ -114,8 +124,8 @@ def document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Fo
     return encode
 
 
-def _health_pages(parts: Parts, routes: PathRoutes, aggregator: Aggregator) -> None:
-    metrics = HealthMetrics(parts.registry)
+def _health_pages(parts: Parts, routes: PathRoutes, aggregator: Aggregator, slis: Registry) -> None:
+    metrics = HealthMetrics(parts.registry, slis)
     checks = health_checks(parts.hooks.checks(FORGIVEN), _probes(parts, aggregator))
     began = time.monotonic()
     for name, listed in checks.items():

@@ -134,6 +134,7 @@ class Settings:
     feature_gates: tuple[tuple[str, str | None], ...] = flag(
         (), "Behaviour", values.pairs, "features to switch on or off, as in GenericWorkload=true", "as in Kubernetes"
     )
+    profiling: bool = flag(True, "Log", values.boolean, "serve profiles below /debug/pprof", "true")
     log_level: str = flag(
         "info", "Log", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"
     )

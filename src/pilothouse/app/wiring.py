@@ -48,6 +48,7 @@ from pilothouse.filters.chain import compose
 from pilothouse.filters.cors import cors
 from pilothouse.filters.deadline import deadline
 from pilothouse.filters.errors import errors
+from pilothouse.filters.impersonation import impersonation
 from pilothouse.filters.in_flight import InFlight, in_flight
 from pilothouse.filters.metrics import RequestMetrics, metrics
 from pilothouse.filters.not_ready import not_ready
@@ -115,6 +116,7 @@ async def build_application(
     `controllers`: those of the friendly mode, None for the bare API. `signing_keys`: PEM of the keys of service account
     tokens, the first one signs; none for a key that lives as long as the server.
     """
+    began = time.time()
     engine = await _open_engine(settings)
     registry = Registry()
     renderer = Renderer(MetaForms(builtin_types))
@@ -140,7 +142,10 @@ async def build_application(
     _rights(modes, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks, tasks=modes.tasks)
     issuer = _issuer(settings, identity)
-    parts = Parts(settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping)
+    parts = Parts(
+        settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
+        lambda: running.running, began,
+    )  # fmt: skip
     handler = build_front(parts).handler
     application.handler = _chain(settings, application, handler, renderer, registry, running, identity)
     if controllers is not None:
@@ -205,6 +210,7 @@ def _chain(
             request_info(),
             deadline(settings.request_timeout),
             authentication(identity.authenticators),
+            impersonation(identity.authorizer),
             in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, InFlight()),
             authorization(identity.authorizer),
         ],

@@ -1,66 +1,134 @@
-"""The text of a scrape, made by prometheus-client from our families.
+"""A scrape as bytes: Prometheus text, OpenMetrics text, and Prometheus protobuf, from our families.
 
-Imported at the first scrape: the library loads slowly.
+A scrape is asked for every few seconds, and the usual library takes a fifth of a second for 400 series. It is plain
+work without waiting; callers do it in a thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Iterator
+from math import isinf
 from typing import Final
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
-from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST as OPENMETRICS_TYPE
-from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
+from pilothouse.kit.metrics import Counter, Family, Gauge, Histogram, Registry
 
-from pilothouse.kit.metrics import Counter, Family, Histogram, Registry
-
-TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
-__all__ = ["OPENMETRICS_TYPE", "TEXT_TYPE", "render"]
+TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+OPENMETRICS_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores"
+PROTOBUF_TYPE: Final = (
+    "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited; escaping=underscores"
+)
+_KINDS: Final = {Counter: ("counter", 0), Gauge: ("gauge", 1), Histogram: ("histogram", 4)}
 
 
-class _Collector:
-    """Our registry as prometheus-client wants to see it."""
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-
-    def collect(self) -> Iterator[Metric]:
-        for family in self._registry.families():
-            yield _metric(family)
+def text(registry: Registry) -> bytes:
+    return "".join(_lines(registry, openmetrics=False)).encode()
 
 
-def _metric(family: Family) -> Metric:
-    if isinstance(family, Histogram):
-        return _histogram(family)
-    kind = CounterMetricFamily if isinstance(family, Counter) else GaugeMetricFamily
-    shown: CounterMetricFamily | GaugeMetricFamily = kind(family.name, family.text, labels=family.labels)
-    for labels, value in family.samples():
-        shown.add_metric(labels, value)
-    return shown
+def openmetrics(registry: Registry) -> bytes:
+    return ("".join(_lines(registry, openmetrics=True)) + "# EOF\n").encode()
 
 
-def _histogram(family: Histogram) -> Metric:
-    shown = HistogramMetricFamily(family.name, family.text, labels=family.labels)
-    names = [_number(bound) for bound in family.bounds] + ["+Inf"]
-    for labels, counts, total in family.samples():
+def _lines(registry: Registry, openmetrics: bool) -> Iterator[str]:
+    for family in sorted(registry.families(), key=lambda family: family.name):
+        kind = _KINDS[type(family)][0]
+        title = family.name.removesuffix("_total") if openmetrics and kind == "counter" else family.name
+        yield f"# HELP {title} {_escaped(family.text, quotes=openmetrics)}\n# TYPE {title} {kind}\n"
+        if isinstance(family, Histogram):
+            yield from _histogram(family)
+            continue
+        name = title + "_total" if openmetrics and kind == "counter" else family.name
+        for labels, value in sorted(family.samples()):
+            yield f"{name}{_braces(family.labels, labels)} {_number(value)}\n"
+
+
+def _histogram(family: Histogram) -> Iterator[str]:
+    bounds = [*map(_number, family.bounds), "+Inf"]
+    for labels, counts, total in sorted(family.samples()):
+        inner = _pairs(family.labels, labels)
+        before = f"{family.name}_bucket{{{inner}{',' if inner else ''}le="
         running = 0
-        buckets = []
-        for name, count in zip(names, counts, strict=True):
+        for bound, count in zip(bounds, counts, strict=True):
             running += count
-            buckets.append((name, float(running)))
-        shown.add_metric(labels, buckets, total)
-    return shown
+            yield f'{before}"{bound}"}} {running}\n'
+        braces = f"{{{inner}}}" if inner else ""
+        yield f"{family.name}_sum{braces} {_number(total)}\n{family.name}_count{braces} {running}\n"
 
 
-def _number(bound: float) -> str:
-    return str(int(bound)) if bound == int(bound) else repr(bound)
+def _braces(names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    return f"{{{_pairs(names, values)}}}" if names else ""
 
 
-def render(registry: Registry, *, openmetrics: bool = False) -> bytes:
-    """All families as text. Takes milliseconds: run it off the loop."""
-    collectors = CollectorRegistry(auto_describe=False)
-    collectors.register(_Collector(registry))
-    text: bytes = generate_openmetrics(collectors) if openmetrics else generate_latest(collectors)  # type: ignore[no-untyped-call]
-    return text
+def _pairs(names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    return ",".join(
+        f'{name}="{_escaped(value, quotes=True)}"' for name, value in sorted(zip(names, values, strict=True))
+    )
+
+
+def _escaped(value: str, quotes: bool) -> str:
+    value = value.replace("\\", "\\\\").replace("\n", "\\n")
+    return value.replace('"', '\\"') if quotes else value
+
+
+def _number(value: float) -> str:
+    if isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    whole = int(value) if value == value else None
+    return str(whole) if whole is not None and whole == value and abs(value) < 1e15 else repr(float(value))
+
+
+def protobuf(registry: Registry) -> bytes:
+    """Messages io.prometheus.client.MetricFamily, each behind its length."""
+    pieces: list[bytes] = []
+    for family in sorted(registry.families(), key=lambda family: family.name):
+        message = _family(family)
+        pieces += [_varint(len(message)), message]
+    return b"".join(pieces)
+
+
+def _family(family: Family) -> bytes:
+    number = _KINDS[type(family)][1]
+    head = _bytes(1, family.name.encode()) + _bytes(2, family.text.encode()) + _integer(3, number)
+    return head + b"".join(_bytes(4, metric) for metric in _metrics(family))
+
+
+def _metrics(family: Family) -> Iterator[bytes]:
+    if isinstance(family, Histogram):
+        for labels, counts, total in family.samples():
+            running = 0
+            buckets = []
+            for bound, count in zip((*family.bounds, float("inf")), counts, strict=True):
+                running += count
+                buckets.append(_bytes(3, _integer(1, running) + _double(2, bound)))
+            value = _integer(1, running) + _double(2, total) + b"".join(buckets)
+            yield _labels(family.labels, labels) + _bytes(7, value)
+        return
+    field = 3 if isinstance(family, Counter) else 2
+    for labels, number in family.samples():
+        yield _labels(family.labels, labels) + _bytes(field, _double(1, number))
+
+
+def _labels(names: Iterable[str], values: Iterable[str]) -> bytes:
+    pairs = sorted(zip(names, values, strict=True))
+    return b"".join(_bytes(1, _bytes(1, name.encode()) + _bytes(2, value.encode())) for name, value in pairs)
+
+
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(value)) + value
+
+
+def _integer(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _double(field: int, value: float) -> bytes:
+    return _varint(field << 3 | 1) + struct.pack("<d", value)

@@ -56,6 +56,11 @@ class Counter:
     def bind(self, *values: str) -> Value:
         return _bound(self._series, values, Value)
 
+    def reset(self) -> None:
+        """Count from 0 again."""
+        for value in self._series.values():
+            value.value = 0.0
+
     def samples(self) -> list[tuple[Labels, float]]:
         """Every series and its number now."""
         return [(labels, value.value) for labels, value in list(self._series.items())]
@@ -99,6 +104,12 @@ class Histogram:
     def bind(self, *values: str) -> Buckets:
         return _bound(self._series, values, lambda: Buckets(self.bounds))
 
+    def reset(self) -> None:
+        """Count from 0 again."""
+        for series in self._series.values():
+            series.counts[:] = [0] * len(series.counts)
+            series.total = 0.0
+
     def samples(self) -> list[tuple[Labels, list[int], float]]:
         """Every series: how many fell into each bucket (not accumulated), and the sum of what was observed."""
         return [(labels, list(series.counts), series.total) for labels, series in list(self._series.items())]
@@ -131,3 +142,9 @@ class Registry:
 
     def families(self) -> list[Family]:
         return list(self._families)
+
+    def reset(self) -> None:
+        """Counters and histograms begin anew; gauges say what is."""
+        for family in self._families:
+            if not isinstance(family, Gauge):
+                family.reset()

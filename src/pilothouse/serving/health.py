@@ -44,18 +44,17 @@ async def always_well() -> None:
 class HealthMetrics:
     """How checks ended, for /metrics and /metrics/slis: `type` is the endpoint that was asked."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, *registries: Registry) -> None:
         labels = ("name", "type")
-        self._last = registry.add(
-            Gauge("kubernetes_healthcheck", "This metric records the result of a single healthcheck.", labels)
+        self._last = Gauge("kubernetes_healthcheck", "This metric records the result of a single healthcheck.", labels)
+        self._all = Counter(
+            "kubernetes_healthchecks_total",
+            "This metric records the results of all healthcheck.",
+            (*labels, "status"),
         )
-        self._all = registry.add(
-            Counter(
-                "kubernetes_healthchecks_total",
-                "This metric records the results of all healthcheck.",
-                (*labels, "status"),
-            )
-        )
+        for registry in registries:
+            registry.add(self._last)
+            registry.add(self._all)
 
     def record(self, endpoint: str, check: str, well: bool) -> None:
         self._last.bind(check, endpoint).set(float(well))

@@ -1,0 +1,58 @@
+"""What the system says of this process: memory, CPU time, open files. Read at each scrape, in the scrape's thread."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from pilothouse.kit.metrics import Counter, Family, Gauge, Registry
+
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+Samples = list[tuple[tuple[str, ...], float]]
+
+
+def add_process_metrics(registry: Registry, began: float) -> None:
+    """`began`: seconds since 1970."""
+
+    def gauge(name: str, text: str, read: Callable[[], float]) -> None:
+        registry.add(Gauge(name, text, (), lambda: [((), read())]))
+
+    registry.add(_CPUTime("process_cpu_seconds_total", "Total user and system CPU time spent in seconds."))
+    gauge("process_max_fds", "Maximum number of open file descriptors.", _most_files)
+    gauge("process_open_fds", "Number of open file descriptors.", _open_files)
+    gauge("process_resident_memory_bytes", "Resident memory size in bytes.", lambda: _pages(1))
+    gauge("process_virtual_memory_bytes", "Virtual memory size in bytes.", lambda: _pages(0))
+    gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds.", lambda: began)
+
+
+class _CPUTime(Counter):
+    def samples(self) -> Samples:
+        times = os.times()
+        return [((), times.user + times.system)]
+
+
+def _most_files() -> float:
+    return float(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _open_files() -> float:
+    folder = Path("/proc/self/fd")
+    return float(len(os.listdir(folder))) if folder.is_dir() else 0.0
+
+
+def _pages(column: int) -> float:
+    """Bytes: 0 virtual, 1 resident."""
+    try:
+        return float(int(Path("/proc/self/statm").read_text().split()[column]) * _PAGE)
+    except OSError:  # not Linux: the most that was resident is what can be had
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def constant(name: str, text: str, labels: dict[str, str]) -> Family:
+    """A metric that is always 1 and says something by its labels."""
+    family = Gauge(name, text, tuple(labels))
+    family.bind(*labels.values()).set(1.0)
+    return family
