@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import orjson
 
 from pilothouse.controllers.clock import Clock, sleep
-from pilothouse.controllers.streams import Collector, Object, Watch
+from pilothouse.controllers.streams import Collector, Later, Object, Watch
 from pilothouse.serving.body import NO_BODY, WholeBody
 from pilothouse.serving.http import BodyReader, Handler, HeaderList, Request, Response, Stream
 
@@ -105,11 +105,11 @@ class LoopbackClient:
         body = {"kind": "DeleteOptions", "apiVersion": "v1", **options}
         return await self.send("DELETE", path, None, body)
 
-    async def watch(self, path: str, parameters: Parameters, accept: str = JSON) -> Watch:
-        """`parameters` without `watch`. Raises Refusal."""
+    async def watch(self, path: str, parameters: Parameters, accept: str = JSON, later: Later | None = None) -> Watch:
+        """`parameters` without `watch`; `later` as Watch has it. Raises Refusal."""
         answer = await self._call("GET", path, {**parameters, "watch": "true"}, None, JSON, accept)
         if isinstance(answer, Stream) and answer.status == 200:
-            return Watch(answer)
+            return Watch(answer, later)
         await _read(answer)
         raise Refusal(500, "", f"GET {path}: not a watch")
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 from pilothouse.controllers.client import JSON, METADATA, METADATA_LIST, LoopbackClient, Refusal, refusal_of
@@ -36,11 +37,14 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A collection: its path, and which objects of it. `metadata`: only their metadata."""
+    """A collection: its path, and which objects of it. `metadata`: only their metadata. `gather`: seconds for which
+    changes may be held back to be dealt with together.
+    """
 
     path: str
     field_selector: str = ""
     metadata: bool = True
+    gather: float = 0.0
 
     def parameters(self) -> dict[str, str]:
         return {"fieldSelector": self.field_selector} if self.field_selector else {}
@@ -115,7 +119,9 @@ class Reflector:
             "timeoutSeconds": str(seconds),
         }
         began = self._clock.now()
-        watch = await self._client.watch(self._source.path, parameters, METADATA if self._source.metadata else JSON)
+        source, clock = self._source, self._clock
+        later = partial(clock.call_later, source.gather) if source.gather else None
+        watch = await self._client.watch(source.path, parameters, METADATA if source.metadata else JSON, later)
         try:
             await asyncio.sleep(0)  # it begins in its own task
             self._running = watch

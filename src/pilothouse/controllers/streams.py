@@ -6,7 +6,7 @@ The server's side never waits; what is not read yet is counted, and it ends a wa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -14,6 +14,7 @@ import orjson
 from pilothouse.serving.http import ClientGone, Stream
 
 Object = dict[str, Any]
+Later = Callable[[Callable[[], None]], object]
 _HIGH: Final = 256 * 1024  # bytes that may wait before a writer that asks is held up
 
 
@@ -47,10 +48,12 @@ class Collector:
 class _Pipe:
     """StreamWriter of a watch, and what its reader has not taken yet."""
 
-    __slots__ = ("_closed", "_emptied", "_held", "_pieces", "_room", "_waiter", "over")
+    __slots__ = ("_closed", "_emptied", "_held", "_later", "_pieces", "_planned", "_room", "_waiter", "over")
 
-    def __init__(self) -> None:
+    def __init__(self, later: Later | None) -> None:
         loop = asyncio.get_running_loop()
+        self._later = later
+        self._planned = False
         self._pieces: list[bytes] = []
         self._held = 0
         self._waiter: asyncio.Future[None] | None = None
@@ -66,7 +69,11 @@ class _Pipe:
             return
         self._pieces.append(data)
         self._held += len(data)
-        self._wake()
+        if self._later is None:
+            self._wake()
+        elif not self._planned:
+            self._planned = True
+            self._later(self._wake)
 
     @property
     def buffered(self) -> int:
@@ -101,6 +108,7 @@ class _Pipe:
             return
         emptied: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._emptied.append(emptied)
+        self._wake()
         await emptied
 
     def _tell_emptied(self) -> None:
@@ -131,15 +139,19 @@ class _Pipe:
             self._room.set_result(None)
 
     def _wake(self) -> None:
+        self._planned = False
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
 
 class Watch:
-    """A running watch. Iterate `batches()`, and `close()` it in any case."""
+    """A running watch. Iterate `batches()`, and `close()` it in any case.
 
-    def __init__(self, stream: Stream) -> None:
-        self._pipe = _Pipe()
+    `later` calls what it is given after a while; events are gathered until then, which is cheaper when there are many.
+    """
+
+    def __init__(self, stream: Stream, later: Later | None = None) -> None:
+        self._pipe = _Pipe(later)
         self._task = asyncio.get_running_loop().create_task(self._run(stream), name="loopback watch")
 
     async def _run(self, stream: Stream) -> None:
@@ -151,7 +163,7 @@ class Watch:
             self._pipe.finish()
 
     async def batches(self) -> AsyncIterator[list[Event]]:
-        """Events, those of one turn together, until the server ends the watch. Raises what broke the stream."""
+        """Events, those that came together, until the server ends the watch. Raises what broke the stream."""
         rest = b""
         while data := await self._pipe.take():
             *lines, rest = (rest + data).split(b"\n") if rest else data.split(b"\n")

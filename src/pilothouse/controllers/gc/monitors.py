@@ -15,6 +15,7 @@ from pilothouse.controllers.tasks import TaskOwner
 
 NEEDED: Final = ("delete", "list", "watch")
 IGNORED: Final = frozenset({("", "events"), ("events.k8s.io", "events")})  # they own nothing and go by themselves
+_GATHER: Final = 0.02  # seconds: nobody waits for garbage collection, and dealing with changes together costs less
 _DEFINE_KINDS: Final = frozenset(
     {("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices")}
 )
@@ -94,7 +95,7 @@ class Monitors:
     def _start(self, served: Served) -> None:
         changed = self._kinds_changed if (served.group, served.plural) in _DEFINE_KINDS else None
         sink = _IntoGraph(self._graph, served, self._gone, changed)
-        reflector = Reflector(self._client, Source(served.path()), sink, self._clock, self._random)
+        reflector = Reflector(self._client, Source(served.path(), gather=_GATHER), sink, self._clock, self._random)
         self._running[served] = reflector
         self._tasks.start(_name(served), reflector.run)
 
