@@ -46,12 +46,16 @@ class Buckets:
         self.total += value
 
 
-class Counter:
-    """A family of ever growing numbers. `name` ends in _total."""
+Read = Callable[[], Iterable[tuple[Labels, float]]]
 
-    def __init__(self, name: str, text: str, labels: Labels = ()) -> None:
+
+class Counter:
+    """A family of ever growing numbers, counted here or read at a scrape. `name` ends in _total."""
+
+    def __init__(self, name: str, text: str, labels: Labels = (), read: Read | None = None) -> None:
         self.name, self.text, self.labels = name, text, labels
         self._series: dict[Labels, Value] = {}
+        self._read = read
 
     def bind(self, *values: str) -> Value:
         return _bound(self._series, values, Value)
@@ -63,7 +67,8 @@ class Counter:
 
     def samples(self) -> list[tuple[Labels, float]]:
         """Every series and its number now."""
-        return [(labels, value.value) for labels, value in list(self._series.items())]
+        kept = [(labels, value.value) for labels, value in list(self._series.items())]
+        return kept + list(self._read()) if self._read is not None else kept
 
 
 class Gauge:

@@ -11,7 +11,6 @@ from typing import Final
 from pilothouse.kit.metrics import Counter, Family, Gauge, Registry
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
-Samples = list[tuple[tuple[str, ...], float]]
 
 
 def add_process_metrics(registry: Registry, began: float) -> None:
@@ -20,7 +19,8 @@ def add_process_metrics(registry: Registry, began: float) -> None:
     def gauge(name: str, text: str, read: Callable[[], float]) -> None:
         registry.add(Gauge(name, text, (), lambda: [((), read())]))
 
-    registry.add(_CPUTime("process_cpu_seconds_total", "Total user and system CPU time spent in seconds."))
+    text = "Total user and system CPU time spent in seconds."
+    registry.add(Counter("process_cpu_seconds_total", text, (), lambda: [((), _cpu_time())]))
     gauge("process_max_fds", "Maximum number of open file descriptors.", _most_files)
     gauge("process_open_fds", "Number of open file descriptors.", _open_files)
     gauge("process_resident_memory_bytes", "Resident memory size in bytes.", lambda: _pages(1))
@@ -28,10 +28,9 @@ def add_process_metrics(registry: Registry, began: float) -> None:
     gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds.", lambda: began)
 
 
-class _CPUTime(Counter):
-    def samples(self) -> Samples:
-        times = os.times()
-        return [((), times.user + times.system)]
+def _cpu_time() -> float:
+    times = os.times()
+    return times.user + times.system
 
 
 def _most_files() -> float:
