@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from pilothouse.admission.chain import Chain
 from pilothouse.auth.identity import Identity
@@ -55,7 +55,7 @@ class BuiltinServer:
         self.stores: dict[tuple[str, str], GenericStore] = {}
         self.rows = tuple(row for row in facts.load() if needs.served(row))
         self._new_uid = UuidSource()
-        self._kinds = table.kinds(facts.load())
+        self._kinds = cache(partial(table.kinds, needs.types))  # only ever asked for when something is wrong
         self._resources = table.resources(needs.types, needs.served)
 
     def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain], identity: Identity) -> None:
@@ -76,7 +76,7 @@ class BuiltinServer:
 
     def _services(self, resource: Resource, chain: Chain) -> Services:
         make_name = partial(generate_name, choose=random.choice)
-        return Services(self._needs.now, self._new_uid, make_name, chain.bound(resource))
+        return Services(self._needs.now, self._new_uid, make_name, chain.bound(resource), self._needs.options.aside)
 
     def _install_version(self, store: GenericStore, version: str) -> None:
         resource = store.resource
@@ -146,10 +146,11 @@ class BuiltinServer:
             resource,
             target,
             (lambda: store.behaviour) if store is not None else resource.behaviour,
-            lambda api_version, kind: (api_version, kind) in self._kinds,
+            lambda api_version, kind: (api_version, kind) in self._kinds(),
             self._needs.types.get(META, "DeleteOptions"),
             self._needs.options.max_body,
             typed=store is not None,
+            aside=self._needs.options.aside,
         )
 
     def _install_virtual(self, row: facts.ResourceFacts, chain: Chain) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pilothouse.endpoints.body import weight
+from pilothouse.endpoints.negotiation import YAML
 from pilothouse.endpoints.options import flag, write_options
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
@@ -22,12 +24,15 @@ async def apply_object(scope: Scope, request: Request) -> Response:
     write, force = apply_options(scope, request, info, query)
     config = await applied_configuration(scope, request, info, write)
 
-    async def produce(old: Object | None) -> Object:
+    def applied(old: Object | None) -> Object:
         live = scope.body.from_hub(old) if old is not None else None
         if live is None:
             _refuse_uid(scope, config, write)
         result = scope.owner.applied(config, live, write, force=force)
         return scope.body.to_hub(_typed(scope, result))
+
+    async def produce(old: Object | None) -> Object:
+        return await scope.options.aside.run(write.load.size, applied, old)
 
     stored, created = await scope.store.update(info.name, produce, write, create=_creates(scope))
     return scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
@@ -53,7 +58,7 @@ async def applied_configuration(scope: Scope, request: Request, info: RequestInf
     """The applied configuration: the first document of a YAML body. Raises BadRequest."""
     data = await scope.body.data(request)
     try:
-        value, repeated = yamlcodec.loads_noting(data)
+        value, repeated = await scope.options.aside.run(weight(data, YAML), yamlcodec.loads_noting, data)
     except yamlcodec.YAMLError as error:
         raise bad_request(f"error encoding patch: {error}") from error
     if value is not None and not isinstance(value, dict):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pilothouse.endpoints.options import write_options
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.machinery.errors import bad_request
+from pilothouse.registry.request import Write
+from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
 
@@ -17,6 +19,20 @@ async def create_object(scope: Scope, request: Request) -> Response:
     sent = (obj.get("metadata") or {}).get("namespace")
     if scope.resource.namespaced and sent and sent != info.namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-    owned = scope.owner.created(obj, write)
-    stored = await scope.store.create(scope.body.to_hub(owned), write)
+    wipe_server_fields(obj)
+    owned = await scope.options.aside.run(write.load.size, owned_object, scope, obj, write)
+    stored = await scope.store.create(owned, write)
     return scope.forms.object_response(stored, scope.version, form, query, status=201)
+
+
+def owned_object(scope: Scope, obj: Object, write: Write) -> Object:
+    """The hub object of a new one, with the writer as the owner of its fields."""
+    return scope.body.to_hub(scope.owner.created(obj, write))
+
+
+def wipe_server_fields(obj: Object) -> None:
+    """Take out what only the server says of an object, so that nobody owns it."""
+    metadata = obj.get("metadata")
+    if metadata:
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            metadata.pop(name, None)

@@ -34,7 +34,7 @@ async def patch_object(scope: Scope, request: Request) -> Response:
         raise _force_forbidden()
     patch = await read_patch(scope, request, write)
 
-    async def produce(old: Object | None) -> Object:
+    def patched(old: Object | None) -> Object:
         assert old is not None
         before = scope.body.from_hub(old)
         obj = patch(before)
@@ -43,6 +43,9 @@ async def patch_object(scope: Scope, request: Request) -> Response:
         if scope.resource.namespaced and sent and sent != info.namespace:
             raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
         return scope.body.to_hub(scope.owner.updated(obj, before, write))
+
+    async def produce(old: Object | None) -> Object:
+        return await scope.options.aside.run(write.load.size, patched, old)
 
     stored, _ = await scope.store.update(info.name, produce, write, unconditional=unconditional(scope) or True)
     return scope.forms.object_response(stored, scope.version, form, query)
@@ -57,7 +60,9 @@ async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
     if media_type not in _TYPES:
         raise unsupported()
     data = await scope.body.data(request)
-    patch = parse_patch(media_type, data, scope.body.target.schema, strict=write.field_validation != "Ignore")
+    strict = write.field_validation != "Ignore"
+    run = scope.options.aside.run
+    patch = await run(len(data), parse_patch, media_type, data, scope.body.target.schema, strict=strict)
     told: list[str] = []
 
     def patched(old: Object) -> Object:
@@ -80,12 +85,16 @@ def _typed(
         findings.note(text)
     target = scope.body.target
     kind, api_version = value.get("kind", target.kind), value.get("apiVersion", target.api_version)
-    if (kind, api_version) != (target.kind, target.api_version):
+    version = _version_of(scope, kind, api_version)
+    if version is None:
         raise patch.refused(value, _other_kind(scope, kind, api_version))
     kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
     document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
     try:
-        obj = scope.body.decode_value(document, findings, kept)
+        if version == target.version or patch.media_type == STRATEGIC_PATCH:  # which knows no other shape
+            obj = scope.body.decode_value(document, findings, kept)
+        else:
+            obj = scope.body.decode_version({**document, **kept}, findings, version)
     except DecodeError as error:
         why = restore.problem(target.schema, document) if patch.media_type == STRATEGIC_PATCH else ""
         raise patch.refused(value, why or str(error)) from error
@@ -97,6 +106,17 @@ def _typed(
         for text in findings.strict:
             write.warn(text)
     return obj
+
+
+def _version_of(scope: Scope, kind: str, api_version: str) -> str | None:
+    """The version that a patched document says it is in: that of the request, or another one of the same resource."""
+    target = scope.body.target
+    if (kind, api_version) == (target.kind, target.api_version):
+        return target.version
+    if scope.resource.kind != target.kind:
+        return None
+    versions = scope.resource.versions
+    return next((name for name, one in versions.items() if (one.kind, one.api_version) == (kind, api_version)), None)
 
 
 def _other_kind(scope: Scope, kind: str, api_version: str) -> str:

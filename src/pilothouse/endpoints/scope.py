@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
-from pilothouse.registry.request import Caller, Write
+from pilothouse.kit.aside import Aside
+from pilothouse.registry.request import Caller, Load, Write
 from pilothouse.registry.resource import Resource
 from pilothouse.serving.http import Request
 
@@ -37,6 +38,7 @@ class ServerOptions:
     min_request_timeout: float = 1800.0  # seconds; watches without a time-out end between this and twice this
     allow_privileged: bool = True
     random: Callable[[], float] = lambda: 0.5
+    aside: Aside = field(default_factory=Aside)  # where big bodies are worked on
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,16 @@ class Scope:
             dry_run=dry_run,
             allow_privileged=self.options.allow_privileged,
             field_validation=validation,
+            load=Load(body_size(request, self.options.max_body)),
         )
+
+
+def body_size(request: Request, most: int) -> int:
+    """Bytes of the body as announced; `most` where it comes in chunks, or nobody knows what was meant."""
+    length = request.header(b"content-length")
+    if length is not None:
+        return int(length) if length.isdecimal() else most
+    return 0 if request.header(b"transfer-encoding") is None else most
 
 
 def _no_warning(text: str) -> None:

@@ -21,7 +21,7 @@ async def update_object(scope: Scope, request: Request) -> Response:
     template = scope.body.freeze(sent)
 
     async def produce(old: Object | None) -> Object:
-        return updated(scope, template(), old, write)
+        return await scope.options.aside.run(write.load.size, lambda: updated(scope, template(), old, write))
 
     stored, created = await scope.store.update(
         info.name, produce, write, create=creates(scope), unconditional=unconditional(scope)

@@ -13,21 +13,21 @@ _BLOCK = 4096  # bytes
 
 
 class UuidSource:
-    """`source()` is a new random UUID (RFC 9562, version 4). For one thread."""
+    """`source()` is a new random UUID (RFC 9562, version 4). For any thread."""
 
-    __slots__ = ("_at", "_block", "_read")
+    __slots__ = ("_read", "_ready")
 
     def __init__(self, read: Callable[[int], bytes] = os.urandom) -> None:
         self._read = read
-        self._block = ""
-        self._at = 0
+        self._ready: list[str] = []
 
     def __call__(self) -> str:
-        at = self._at
-        if at >= len(self._block):
-            self._block = self._read(_BLOCK).hex()
-            at = 0
-        self._at = at + 32
-        digits = self._block[at : at + 32]
+        while True:
+            try:
+                digits = self._ready.pop()  # one step, whatever other threads do
+                break
+            except IndexError:
+                block = self._read(_BLOCK).hex()
+                self._ready.extend(block[at : at + 32] for at in range(0, len(block), 32))
         variant = "89ab"[int(digits[16], 16) & 3]
         return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"

@@ -26,6 +26,17 @@ class Caller:
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
+@dataclass(slots=True)
+class Load:
+    """How many bytes a write works on: its body's, or the stored object's where that is bigger. Big ones go aside."""
+
+    size: int = 0
+
+    def at_least(self, size: int) -> None:
+        if size > self.size:
+            self.size = size
+
+
 @dataclass(frozen=True, slots=True)
 class Write:
     """One write. `version` is that of the request; `manager` owns what it changes; `warn` collects Warning headers."""
@@ -41,6 +52,7 @@ class Write:
     dry_run: bool = False
     allow_privileged: bool = True
     field_validation: str = "Warn"
+    load: Load = field(default_factory=Load)
 
     def context(self) -> Context:
         return Context(

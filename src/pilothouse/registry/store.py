@@ -9,9 +9,10 @@ conflict; what it answers is the object as stored, whose bytes serve every reade
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from pilothouse.kit.aside import Aside
 from pilothouse.kit.keylock import KeyLock
 from pilothouse.machinery.errors import (
     APIError,
@@ -36,18 +37,20 @@ from pilothouse.storage.api import Read, Storage, StoredObject
 
 NAME_TRIES = 8
 CONFLICT_TRIES = 5
+_OUTSIDE_SPEC = frozenset({"status", "binding"})  # subresources whose writes do not count as changes of the spec
 Produce = Callable[[Object | None], Awaitable[Object]]
 """(current object or None) -> the new one, in the hub version; the current one is the producer's to keep or change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the store takes from outside: clock, randomness, admission."""
+    """What the store takes from outside: clock, randomness, admission, and where big objects are worked on."""
 
     now: Callable[[], datetime]
     new_uid: Callable[[], str]
     generate_name: Callable[[str], str]
     admission: Admission
+    aside: Aside = field(default_factory=Aside)
 
 
 class _LastFinalizerGone(Exception):
@@ -71,6 +74,7 @@ class GenericStore:
         self.claims: Claims | None = None
         self._behaviour: Behaviour | None = None
         self._turns = KeyLock()
+        self._aside = services.aside.run
 
     @property
     def behaviour(self) -> Behaviour:
@@ -127,9 +131,9 @@ class GenericStore:
     async def _create_once(self, obj: Object, write: Write) -> StoredObject:
         pending = Pending(self.claims)
         try:
-            self._shape_create(obj, write)
+            await self._aside(write.load.size, self._shape_create, obj, write)
             await pending.take(obj, None, write)
-            self._check_create(obj, write)
+            await self._aside(write.load.size, self._check_create, obj, write)
             await self.services.admission.validate("CREATE", obj, None, write)
         except APIError:
             await pending.settle(False)
@@ -147,7 +151,7 @@ class GenericStore:
         resource = self.resource
         name = obj["metadata"]["name"]
         key = resource.key(write.namespace, name)
-        value = self.codec.encode(obj)
+        value = await self._aside(write.load.size, self.codec.encode, obj)
         try:
             if write.dry_run:
                 await self._must_be_absent(key, name)
@@ -272,9 +276,9 @@ class GenericStore:
         obj.setdefault("metadata", {}).pop("resourceVersion", None)
         self._fold_owners(obj, write)
         await self.services.admission.mutate("CREATE", obj, None, write)
-        self._shape_create(obj, write)
+        await self._aside(write.load.size, self._shape_create, obj, write)
         await pending.take(obj, None, write)
-        self._check_create(obj, write)
+        await self._aside(write.load.size, self._check_create, obj, write)
         await self.services.admission.validate("CREATE", obj, None, write)
         return obj
 
@@ -282,25 +286,30 @@ class GenericStore:
         self, current: StoredObject, name: str, produce: Produce, write: Write, free: bool, pending: Pending
     ) -> bytes:
         """The new bytes of an existing object; the current ones where nothing changed."""
+        write.load.at_least(len(current.value))
         old = self.codec.decode(current)
         obj = await produce(self.codec.decode(current))
         self._fold_owners(obj, write)
         await self.services.admission.mutate("UPDATE", obj, old, write)
         obj.setdefault("metadata", {})
         meta.check_version(self.resource, name, obj, old, unconditional=free)
-        self._shape_update(obj, old, write)
+        await self._aside(write.load.size, self._shape_update, obj, old, write)
         if not write.subresource:
             await pending.take(obj, old, write)
-        self._check_update(obj, old, write)
+        await self._aside(write.load.size, self._check_update, obj, old, write)
         await self.services.admission.validate("UPDATE", obj, old, write)
         old["metadata"].pop("resourceVersion", None)
-        obj = settled(old, obj)
-        if obj == old:  # in whatever order its members are
+        value = await self._aside(write.load.size, self._written, obj, old)
+        if value is None:
             return current.value
-        value = self.codec.encode(obj)
         if finished(self.resource, obj) and value != current.value:
             raise _LastFinalizerGone(StoredObject(current.key, value, current.revision))
         return value
+
+    def _written(self, obj: Object, old: Object) -> bytes | None:
+        """The bytes to store; None where nothing changed."""
+        obj = settled(old, obj)
+        return None if obj == old else self.codec.encode(obj)  # in whatever order its members are
 
     def prepare_update(self, obj: Object, old: Object, write: Write) -> None:
         """Metadata rules, reset fields, generation, validation. Raises Invalid."""
@@ -321,7 +330,7 @@ class GenericStore:
                 _copy_member(obj, old, "status")
             if behaviour.prepare is not None:
                 behaviour.prepare(obj, old, context)
-        if write.subresource != "status":
+        if write.subresource not in _OUTSIDE_SPEC:
             meta.raise_generation(resource, obj, old, behaviour.generation)
         obj["metadata"] = meta.ordered(obj["metadata"])
 
