@@ -17,7 +17,8 @@ def refusal(attributes: Attributes, reason: str) -> APIError:
     user = f"User {quote(attributes.caller.name)} cannot {attributes.verb}"
     end = f": {reason}" if reason else ""
     if not attributes.is_resource:
-        return forbidden("", "", "", f"{user} path {quote(attributes.path)}".translate(_HARMLESS) + end)
+        why = f"{user} path {quote(attributes.path)}".translate(_HARMLESS)
+        return APIError(403, "Forbidden", f"forbidden: {why}{end}", {})
     resource = attributes.resource + (f"/{attributes.subresource}" if attributes.subresource else "")
     where = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
     why = f"{user} resource {quote(resource)} in API group {quote(attributes.group)} {where}"

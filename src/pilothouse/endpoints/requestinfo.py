@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
 
+from pilothouse.machinery import names
+from pilothouse.machinery.selectors import SelectorError, read_field_selector
 from pilothouse.serving.http import Request
 
 _VERBS: Final = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -118,13 +120,18 @@ def _collection(info: RequestInfo, query: Query) -> RequestInfo:
     verb = "list"
     if "watch" in query and query.get("watch") not in ("false", "0", "False", "FALSE", "f", "F"):
         verb = "watch"
-    name = ""
     selector = query.get("fieldSelector")
-    if selector.startswith("metadata.name="):
-        value = selector.removeprefix("metadata.name=").removeprefix("=")
-        if value and "," not in value and "=" not in value:
-            name = value
-    return info._replace(verb=verb, name=name)
+    return info._replace(verb=verb, name=_selected(selector) if "metadata.name" in selector else "")
+
+
+@lru_cache(maxsize=1024)
+def _selected(selector: str) -> str:
+    """The one name that a field selector lets through, "" where it is none."""
+    try:
+        name = read_field_selector(selector).exact("metadata.name")
+    except SelectorError:
+        return ""
+    return "" if not name or names.path_segment(name) else name
 
 
 @lru_cache(maxsize=4096)

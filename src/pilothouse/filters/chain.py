@@ -22,6 +22,7 @@ ORDER = (
     "request_info",
     "deadline",
     "authentication",
+    "impersonation",
     "in_flight",
     "authorization",
 )

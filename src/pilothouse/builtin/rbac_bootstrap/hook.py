@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.resources
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-import orjson
-
 from pilothouse.auth.rbac.policy import ROLE_GROUP
-from pilothouse.builtin.rbac_bootstrap.restored import AUTO_UPDATE, binds_another, left_alone, restored
+from pilothouse.builtin.rbac_bootstrap.restored import binds_another, left_alone, restored
+from pilothouse.builtin.rbac_bootstrap.table import bootstrap_objects
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Write
@@ -19,31 +17,14 @@ from pilothouse.registry.store import GenericStore
 Object = dict[str, Any]
 _MANAGER: Final = "kube-apiserver"
 _VERSION: Final = "v1"
-_LABELS: Final = {"kubernetes.io/bootstrapping": "rbac-defaults"}
-_ANNOTATIONS: Final = {AUTO_UPDATE: "true"}
 
 
 async def ensure_bootstrap_rbac(stores: Mapping[tuple[str, str], GenericStore], now: Callable[[], datetime]) -> None:
     """Make what is not there, and give what is there what it lacks. Roles come before their bindings."""
-    for plural, rows in _table().items():
+    for plural, rows in bootstrap_objects().items():
         restorer = _Restorer(stores[ROLE_GROUP, plural], now)
         for wanted in rows:
             await restorer.ensure(wanted)
-
-
-def _table() -> dict[str, list[Object]]:
-    data = importlib.resources.files("pilothouse.builtin") / "data" / "bootstrap-rbac.json"
-    found: dict[str, list[Object]] = orjson.loads(data.read_bytes())
-    return {plural: [_whole(row) for row in rows] for plural, rows in found.items()}
-
-
-def _whole(row: Object) -> Object:
-    """A row of the table with the metadata that all have."""
-    metadata = {"name": row.pop("name")}
-    if "namespace" in row:
-        metadata["namespace"] = row.pop("namespace")
-    labels = {**_LABELS, **row.pop("labels", {})}
-    return {"metadata": {**metadata, "labels": labels, "annotations": dict(_ANNOTATIONS)}, **row}
 
 
 class _Restorer:
@@ -95,13 +76,6 @@ class _Restorer:
             return old if made is None else self._owner.updated(made, old, write)
 
         return produce
-
-
-def names() -> Iterator[tuple[str, str, str]]:
-    """Plural, namespace ("" for none) and name of all that a server makes."""
-    for plural, rows in _table().items():
-        for row in rows:
-            yield plural, row["metadata"].get("namespace", ""), row["metadata"]["name"]
 
 
 def _ignored(text: str) -> None:

@@ -7,13 +7,10 @@ Missing rules, subjects, selectors, labels and annotations come back; whatever w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
 
 from pilothouse.auth.rbac.escalation import uncovered
 from pilothouse.auth.rbac.rules import Grants, PolicyRule, rules_of
-
-Object = dict[str, Any]
-AUTO_UPDATE: Final = "rbac.authorization.kubernetes.io/autoupdate"
+from pilothouse.builtin.rbac_bootstrap.table import AUTO_UPDATE, Object
 
 
 def left_alone(found: Object) -> bool:

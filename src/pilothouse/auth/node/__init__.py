@@ -1,0 +1,1 @@
+"""What nodes may do (Kubernetes documentation, "Using Node Authorization")."""
