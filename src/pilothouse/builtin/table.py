@@ -7,14 +7,14 @@ group's events.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from pilothouse.builtin import facts, namerules
 from pilothouse.builtin.behaviours import behaviour
 from pilothouse.builtin.conversions import conversion, hub_version
-from pilothouse.builtin.types import TypeTable
+from pilothouse.builtin.types import META, TypeTable
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.resource import (
     DeleteRule,
@@ -183,10 +183,12 @@ def served_by_default(row: facts.ResourceFacts) -> bool:
     return row.default
 
 
-def kinds(rows: Iterable[facts.ResourceFacts]) -> frozenset[tuple[str, str]]:
-    """(apiVersion, kind) of everything that has a Kind, lists included."""
-    found: set[tuple[str, str]] = {("v1", "List"), ("v1", "Status")}
-    for row in rows:
-        found.add((row.api_version, row.kind))
-        found.add((row.api_version, row.list_kind))
+def kinds(types: TypeTable) -> frozenset[tuple[str, str]]:
+    """(apiVersion, kind) of all kinds that the original knows, served or not, lists included."""
+    folders = {one.package.rpartition("/")[0]: group.name for group in facts.groups() for one in group.versions}
+    found: set[tuple[str, str]] = set()
+    for package, kind in types.kinds():
+        folder, _, version = package.rpartition("/")
+        group = "" if package == META else folders.get(folder, folder.rpartition("/")[2])
+        found.add((f"{group}/{version}" if group else version, kind))
     return frozenset(found)

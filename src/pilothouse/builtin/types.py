@@ -87,6 +87,14 @@ class TypeTable:
     def has(self, package: str, name: str) -> bool:
         return (package, name) in self._rows
 
+    def kinds(self) -> list[tuple[str, str]]:
+        """(package, name) of all types that are kinds: those with a kind and apiVersion of their own."""
+        return [
+            key
+            for key, rows in self._rows.items()
+            if any(row[0] == "(inline)" and "TypeMeta" in row[2] for row in rows)
+        ]
+
     def get(self, package: str, name: str) -> Schema:
         """The struct type `name` of a package. Raises KeyError where the table has none."""
         made = self._made.get((package, name))
