@@ -109,7 +109,9 @@ async def server(
     """Serve with these controllers (all where none is named)."""
     tokens = folder / "tokens.csv"
     tokens.write_text(f'{TOKEN},administrator,,"system:masters"\n')
-    settings = Settings(storage=storage, data=folder / "data", token_auth_file=tokens)
+    settings = Settings(
+        storage=storage, data=folder / "data", token_auth_file=tokens, authorization_mode=("Node", "RBAC")
+    )
     chosen = ControllerSettings(names.choose(controllers or ("*",)), root_ca)
     application = await build_application(settings, b"", chosen)
     await application.start()

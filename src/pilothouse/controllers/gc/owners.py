@@ -75,7 +75,8 @@ class OwnerCheck:
     async def _owner(self, node: Node, reference: Reference) -> Object | None:
         """Metadata of the owner; None where it is not there, in the object's own namespace or cluster-wide."""
         key = (reference, node.namespace)
-        if reference.uid in self.absent or key in self.absent:
+        known = reference.uid in self.absent or key in self.absent
+        if known and node.namespace:
             return None
         served = (await self._discovery.catalog()).find(reference.api_version, reference.kind)
         if served is None:
@@ -83,6 +84,8 @@ class OwnerCheck:
         if served.namespaced and not node.namespace:
             await self._report(node, reference)
             raise Unresolvable
+        if known:
+            return None
         metadata = await self._metadata(served, node.namespace, reference.name)
         if metadata is not None and metadata.get("uid") == reference.uid:
             return metadata
