@@ -269,3 +269,51 @@ def test_families_and_ranges_of_service_cidrs() -> None:
         await world.create("services", service("s", clusterIP="10.8.0.3"))
 
     play(story)
+
+
+DUAL = ("fd00::/112", "10.0.0.0/24")
+
+
+def test_a_cluster_of_two_families() -> None:
+    async def story(world: World) -> None:
+        one = await world.create("services", service("one"))
+        assert (one["spec"]["ipFamilies"], one["spec"]["ipFamilyPolicy"]) == (["IPv6"], "SingleStack")
+        both = await world.create("services", service("both", ipFamilyPolicy="PreferDualStack"))
+        assert both["spec"]["ipFamilies"] == ["IPv6", "IPv4"]
+        first, second = both["spec"]["clusterIPs"]
+        assert first.startswith("fd00::") and second.startswith("10.0.0.")
+        assert both["spec"]["clusterIP"] == first
+        other = await world.create("services", service("other", ipFamilies=["IPv4"], ipFamilyPolicy="RequireDualStack"))
+        assert other["spec"]["clusterIP"].startswith("10.0.0.")
+
+    play(story, ranges=DUAL)
+
+
+def test_a_second_family_comes_and_goes() -> None:
+    async def story(world: World) -> None:
+        made = await world.create("services", service())
+        first = made["spec"]["clusterIP"]
+
+        def policy(word: str) -> Any:
+            return lambda obj: obj["spec"].update(ipFamilyPolicy=word)
+
+        grown = await world.update("services", "s", policy("RequireDualStack"))
+        assert grown["spec"]["clusterIP"] == first
+        second = grown["spec"]["clusterIPs"][1]
+        assert not await missing(world, second)
+        shrunk = await world.update("services", "s", policy("SingleStack"))
+        assert (shrunk["spec"]["clusterIPs"], shrunk["spec"]["ipFamilies"]) == ([first], ["IPv6"])
+        assert await missing(world, second)
+        assert not await missing(world, first)
+
+    play(story, ranges=DUAL)
+
+
+def test_a_family_the_cluster_lacks_is_refused() -> None:
+    async def story(world: World) -> None:
+        refused = await refusal(world.create("services", service(ipFamilyPolicy="RequireDualStack")))
+        assert refused.message.endswith("this cluster is not configured for dual-stack services")
+        refused = await refusal(world.create("services", service(ipFamilies=["IPv6"])))
+        assert refused.message.endswith('spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster')
+
+    play(story)

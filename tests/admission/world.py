@@ -16,7 +16,7 @@ from pilothouse.admission.chain import Chain
 from pilothouse.admission.defaults import PluginNeeds, default_plugins
 from pilothouse.auth.attributes import Attributes, Decision
 from pilothouse.builtin import table
-from pilothouse.builtin.allocation.wiring import service_claims
+from pilothouse.builtin.allocation.wiring import families, service_claims
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
 from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
 from pilothouse.builtin.grace import grace_of
@@ -102,6 +102,7 @@ class World:
     def write(self, store: GenericStore, name: str = "", **more: Any) -> Write:
         space = NAMESPACE if store.resource.namespaced else ""
         more.setdefault("caller", ADMIN)
+        more.setdefault("service_families", families(self.ranges))
         return Write(space, name, store.resource.hub, self.now(), self.warnings.append, **more)
 
     async def create(self, plural: str, obj: Object, **more: Any) -> Object:

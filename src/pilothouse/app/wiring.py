@@ -25,7 +25,7 @@ from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
 from pilothouse.auth.identity import Identity
 from pilothouse.builtin import enablement
-from pilothouse.builtin.allocation.wiring import service_claims
+from pilothouse.builtin.allocation.wiring import families, service_claims
 from pilothouse.builtin.binaryforms import MetaForms
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
 from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
@@ -124,6 +124,7 @@ async def build_application(
         now=utc_now,
         max_body=settings.max_request_bytes,
         allow_privileged=settings.allow_privileged,
+        service_families=families(settings.service_cluster_ip_range.split(",")),
         random=random.random,
     )
     router = Router()

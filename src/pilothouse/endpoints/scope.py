@@ -37,6 +37,7 @@ class ServerOptions:
     max_body: int = 3 * 1024 * 1024
     min_request_timeout: float = 1800.0  # seconds; watches without a time-out end between this and twice this
     allow_privileged: bool = True
+    service_families: tuple[str, ...] = ("IPv4",)  # of cluster addresses, the cluster's own first
     random: Callable[[], float] = lambda: 0.5
     aside: Aside = field(default_factory=Aside)  # where big bodies are worked on
 
@@ -76,6 +77,7 @@ class Scope:
             allow_privileged=self.options.allow_privileged,
             field_validation=validation,
             load=Load(body_size(request, self.options.max_body)),
+            service_families=self.options.service_families,
         )
 
 

@@ -32,6 +32,7 @@ class Context:
     allow_privileged: bool = True
     uid: str = ""  # of the user
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    service_families: tuple[str, ...] = ("IPv4",)  # of the cluster's addresses, its own first
 
 
 Defaults = Callable[[Object], None]  # in place

@@ -53,6 +53,7 @@ class Write:
     allow_privileged: bool = True
     field_validation: str = "Warn"
     load: Load = field(default_factory=Load)
+    service_families: tuple[str, ...] = ("IPv4",)
 
     def context(self) -> Context:
         return Context(
@@ -66,6 +67,7 @@ class Write:
             self.allow_privileged,
             self.caller.uid,
             self.caller.extra,
+            self.service_families,
         )
 
 

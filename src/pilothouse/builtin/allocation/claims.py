@@ -53,6 +53,7 @@ class ServiceClaims:
         before = _NOTHING if old is None else old.get("spec") or _NOTHING
         if spec == before:
             return None
+        _single_stack(spec, before)
         mistakes = _address_mistakes(obj, old, write.context())
         if mistakes:
             raise invalid("", "Service", obj["metadata"].get("name", ""), mistakes)
@@ -102,7 +103,6 @@ class ServiceClaims:
             return
         if HEADLESS in (spec.get("clusterIPs") or ()) or before.get("clusterIP") == HEADLESS:
             return
-        _single_stack(spec, before)
         given: list[str] = list(spec.get("clusterIPs") or [])
         if had and given[:1] != had[:1]:
             return  # the first address stays: validation says so

@@ -8,11 +8,16 @@ from datetime import datetime
 
 from pilothouse.admission.lookups import StoreReader, Stores
 from pilothouse.builtin.allocation.addresses import Addresses
-from pilothouse.builtin.allocation.addressrange import Below
+from pilothouse.builtin.allocation.addressrange import AddressRange, Below
 from pilothouse.builtin.allocation.claims import ServiceClaims
 from pilothouse.builtin.allocation.portmap import PortRange
 from pilothouse.builtin.allocation.ports import FOLDER, Ports
 from pilothouse.storage.api import Storage
+
+
+def families(cidrs: Sequence[str]) -> tuple[str, ...]:
+    """The families of ranges, in their order, each once."""
+    return tuple(dict.fromkeys(AddressRange(cidr.strip()).family for cidr in cidrs))
 
 
 def service_claims(
