@@ -317,3 +317,35 @@ def test_a_family_the_cluster_lacks_is_refused() -> None:
         assert refused.message.endswith('spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster')
 
     play(story)
+
+
+def test_what_a_crash_left_behind_is_given_back() -> None:
+    async def story(world: World) -> None:
+        made = await world.create("services", node_port("s", 30010))
+        left = await world.create("services", node_port("left", 30011))
+        address = left["spec"]["clusterIP"]
+        await world.store("services").storage.delete(f"/registry/services/specs/{NAMESPACE}/left")
+        await world.allocation.repair.once()
+        assert not await missing(world, address)  # its service may be on its way
+        world.later(120)
+        for _ in range(3):
+            await world.allocation.repair.once()
+        assert await missing(world, address)
+        assert not await missing(world, made["spec"]["clusterIP"])
+        await world.create("services", node_port("new", 30011))
+        assert (await refusal(world.create("services", node_port("more", 30010)))).code == 422
+
+    play(story)
+
+
+def test_what_is_used_without_being_taken_is_taken() -> None:
+    async def story(world: World) -> None:
+        made = await world.create("services", node_port("s", 30010))
+        address = made["spec"]["clusterIP"]
+        await world.store("ipaddresses").storage.delete(f"/registry/ipaddresses/{address}")
+        await world.allocation.ports.give_back([30010])
+        await world.allocation.repair.once()
+        assert not await missing(world, address)
+        assert (await refusal(world.create("services", node_port("t", 30010)))).code == 422
+
+    play(story)

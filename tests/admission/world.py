@@ -16,7 +16,7 @@ from pilothouse.admission.chain import Chain
 from pilothouse.admission.defaults import PluginNeeds, default_plugins
 from pilothouse.auth.attributes import Attributes, Decision
 from pilothouse.builtin import table
-from pilothouse.builtin.allocation.wiring import families, service_claims
+from pilothouse.builtin.allocation.wiring import allocation, families
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
 from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
 from pilothouse.builtin.grace import grace_of
@@ -79,11 +79,14 @@ class World:
         for one in resources():
             services = Services(self.now, lambda: next(uids), make_name, chain.bound(one))
             self.stores[one.group, one.plural] = GenericStore(one, self.storage(one.prefix), services)
-        claims = service_claims(self.stores, self.storage, ranges, ports, self.now, chance.randrange)
-        self.stores["", "services"].claims = claims
+        self.allocation = allocation(self.stores, self.storage, ranges, ports, self.now, chance.randrange)
+        self.stores["", "services"].claims = self.allocation.claims
 
     def now(self) -> datetime.datetime:
         return START + datetime.timedelta(seconds=next(self._seconds))
+
+    def later(self, seconds: int) -> None:
+        self._seconds = itertools.count(next(self._seconds) + seconds)
 
     def storage(self, prefix: str) -> CachedStorage:
         return CachedStorage(self.engine, prefix)

@@ -25,7 +25,8 @@ from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
 from pilothouse.auth.identity import Identity
 from pilothouse.builtin import enablement
-from pilothouse.builtin.allocation.wiring import families, service_claims
+from pilothouse.builtin.allocation.repair import PERIOD
+from pilothouse.builtin.allocation.wiring import allocation, families
 from pilothouse.builtin.binaryforms import MetaForms
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
 from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
@@ -136,12 +137,12 @@ async def build_application(
     identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now)
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
     builtin.install(partial(_admission, identity, modes, controllers is not None), identity)
-    _services(settings, builtin.stores, needs.open_storage)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
     _first_objects(settings, engine, builtin.stores, hooks)
     _rights(modes, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks, tasks=modes.tasks)
+    _services(settings, builtin.stores, needs.open_storage, hooks, application.tasks)
     issuer = _issuer(settings, identity)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
@@ -219,10 +220,21 @@ def _chain(
     )
 
 
-def _services(settings: Settings, stores: Stores, open_storage: OpenStorage) -> None:
-    """Services take addresses and node ports."""
+def _services(
+    settings: Settings, stores: Stores, open_storage: OpenStorage, hooks: Hooks, tasks: list[asyncio.Task[None]]
+) -> None:
+    """Services take addresses and node ports, which are accounted for now and then."""
     ranges = settings.service_cluster_ip_range.split(",")
-    stores["", "services"].claims = service_claims(stores, open_storage, ranges, NODE_PORTS, utc_now)
+    made = allocation(stores, open_storage, ranges, NODE_PORTS, utc_now)
+    stores["", "services"].claims = made.claims
+
+    async def account() -> None:
+        await hooks.done("start-kubernetes-service-cidr-controller")
+        await made.repair.once()
+        keeping = made.repair.keep(lambda: asyncio.sleep(PERIOD))
+        tasks.append(asyncio.get_running_loop().create_task(keeping, name="service addresses and ports"))
+
+    hooks.add("start-service-ip-repair-controllers", account)
 
 
 def _rights(modes: Authorization, stores: Stores, hooks: Hooks) -> None:

@@ -69,7 +69,7 @@ class ServiceClaims:
     async def removed(self, obj: Object) -> None:
         metadata, spec = obj["metadata"], obj.get("spec") or {}
         owner = Owner(metadata.get("namespace", ""), metadata["name"])
-        for address in _addresses_of(spec):
+        for address in addresses_of(spec):
             await self._addresses.give_back(address, owner)
         await self._ports.give_back(numbers_of(obj))
 
@@ -97,7 +97,7 @@ class ServiceClaims:
     # Addresses
 
     async def _claim_addresses(self, spec: Object, before: Object, held: _Held, dry: bool) -> None:
-        had = _addresses_of(before)
+        had = addresses_of(before)
         if not needs_cluster_ip(spec):
             held.old_addresses = had
             return
@@ -159,7 +159,8 @@ class ServiceClaims:
         return internal(f"failed to allocate {what}: {refused}")
 
 
-def _addresses_of(spec: Object) -> list[str]:
+def addresses_of(spec: Object) -> list[str]:
+    """The cluster addresses that a service has taken."""
     if not needs_cluster_ip(spec):
         return []
     return [one for one in spec.get("clusterIPs") or () if one and one != HEADLESS]

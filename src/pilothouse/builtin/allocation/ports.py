@@ -61,6 +61,12 @@ class Ports:
         if free:
             await self._change(lambda bits: bits & ~free)
 
+    async def mark(self, numbers: Iterable[int]) -> None:
+        """These are taken, whether they were before or not."""
+        used = self._range.bits(numbers)
+        if used:
+            await self._change(lambda bits: bits | used)
+
     async def taken(self) -> set[int]:
         """All ports that are taken."""
         bits, first = await self._bits(), self._range.first

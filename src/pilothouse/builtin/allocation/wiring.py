@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from pilothouse.admission.lookups import StoreReader, Stores
 from pilothouse.builtin.allocation.addresses import Addresses
@@ -12,6 +13,7 @@ from pilothouse.builtin.allocation.addressrange import AddressRange, Below
 from pilothouse.builtin.allocation.claims import ServiceClaims
 from pilothouse.builtin.allocation.portmap import PortRange
 from pilothouse.builtin.allocation.ports import FOLDER, Ports
+from pilothouse.builtin.allocation.repair import Repair
 from pilothouse.storage.api import Storage
 
 
@@ -20,16 +22,25 @@ def families(cidrs: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(AddressRange(cidr.strip()).family for cidr in cidrs))
 
 
-def service_claims(
+class Allocation(NamedTuple):
+    """The claims of services, what accounts for them, and the node ports behind both."""
+
+    claims: ServiceClaims
+    repair: Repair
+    ports: Ports
+
+
+def allocation(
     stores: Stores,
     open_storage: Callable[[str], Storage],
     cidrs: Sequence[str],
     node_ports: str,
     now: Callable[[], datetime],
     below: Below = random.randrange,
-) -> ServiceClaims:
-    """The claims of services. `cidrs`: configured ranges; `node_ports`: "first-last"; `open_storage`: of a prefix."""
+) -> Allocation:
+    """`cidrs`: configured ranges; `node_ports`: "first-last"; `open_storage`: of a prefix."""
     addresses = Addresses(stores, StoreReader(stores, "networking.k8s.io", "servicecidrs"), cidrs, now, below)
     services = StoreReader(stores, "", "services")
     ports = Ports(open_storage(FOLDER), services, PortRange.parse(node_ports), below)
-    return ServiceClaims(addresses, ports)
+    held = StoreReader(stores, "networking.k8s.io", "ipaddresses")
+    return Allocation(ServiceClaims(addresses, ports), Repair(addresses, ports, services, held, now), ports)
