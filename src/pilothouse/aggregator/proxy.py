@@ -14,7 +14,6 @@ from typing import Final
 from pilothouse.aggregator.apiservice import APIService, ServiceReference
 from pilothouse.aggregator.identity import forwarded, returned
 from pilothouse.aggregator.services import Resolver, Unresolved
-from pilothouse.aggregator.tunnel import tunnel
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.registry.request import Caller
 from pilothouse.serving.body import NO_BODY
@@ -31,6 +30,7 @@ from pilothouse.serving.http import (
     StreamWriter,
     Upgrade,
 )
+from pilothouse.serving.tunnel import tunnel
 
 DISCOVERY_SECONDS: Final = 5.0  # for the documents of a group version
 _SMALL: Final = 64 << 10  # bytes of a request's body that are taken in before the backend is bothered
