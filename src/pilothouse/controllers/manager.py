@@ -8,10 +8,12 @@ from typing import Final, Protocol
 
 from pilothouse.controllers import names
 from pilothouse.controllers.clock import Clock
+from pilothouse.controllers.clusterroles import ClusterRoleAggregation
 from pilothouse.controllers.context import Context
 from pilothouse.controllers.gc.controller import GarbageCollector
 from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.namespaces.controller import NamespaceDeleter
+from pilothouse.controllers.quotas.controller import QuotaController
 from pilothouse.controllers.rootca import root_ca_publisher
 from pilothouse.controllers.serviceaccounts import default_service_accounts
 from pilothouse.controllers.tasks import TaskOwner
@@ -37,6 +39,8 @@ CONTROLLERS: Final[Mapping[str, Callable[[Context], Controller]]] = {
     names.GARBAGE_COLLECTOR: GarbageCollector,
     names.SERVICE_ACCOUNT: default_service_accounts,
     names.ROOT_CA: root_ca_publisher,
+    names.QUOTA: QuotaController,
+    names.CLUSTER_ROLE: ClusterRoleAggregation,
 }
 _FOLLOW: Final = "namespaces"
 

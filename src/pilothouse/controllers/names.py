@@ -12,7 +12,9 @@ NAMESPACE: Final = "namespace-controller"
 GARBAGE_COLLECTOR: Final = "garbage-collector-controller"
 SERVICE_ACCOUNT: Final = "serviceaccount-controller"
 ROOT_CA: Final = "root-ca-certificate-publisher-controller"
-NAMES: Final = (NAMESPACE, GARBAGE_COLLECTOR, SERVICE_ACCOUNT, ROOT_CA)
+QUOTA: Final = "resourcequota-controller"
+CLUSTER_ROLE: Final = "clusterrole-aggregation-controller"
+NAMES: Final = (NAMESPACE, GARBAGE_COLLECTOR, SERVICE_ACCOUNT, ROOT_CA, QUOTA, CLUSTER_ROLE)
 ALL: Final = "*"
 NONE: Final = "none"
 
