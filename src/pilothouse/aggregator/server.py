@@ -18,7 +18,7 @@ from pilothouse.aggregator.apiservice import APIService, ServiceReference, parse
 from pilothouse.aggregator.autoregister import AutoRegister, Wanted
 from pilothouse.aggregator.availability import LOCAL, Conditions, Examiner
 from pilothouse.aggregator.call import Reader
-from pilothouse.aggregator.follow import Follower
+from pilothouse.cache.follow import Follower
 from pilothouse.aggregator.keeper import Keeper, Pace, Tools
 from pilothouse.aggregator.lookups import StoreLookups
 from pilothouse.aggregator.proxy import Backend, Proxy

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.aggregator.follow import Changed, Follower
+from pilothouse.cache.follow import Changed, Follower
 from pilothouse.auth.attributes import AlwaysAllow, Attributes, Authorizer, Decision, RuleResolver
 from pilothouse.auth.node.authorizer import NodeAuthorizer
 from pilothouse.auth.node.graph import NodeGraph
