@@ -98,6 +98,18 @@ def test_pods_go_before_anything_else(tmp_path: Path) -> None:
     run(story())
 
 
+def test_pods_of_a_node_that_does_not_exist_go_when_their_time_is_over(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as admin:
+            path = await admin.namespace("lost")
+            spec = {"containers": [{"name": "c", "image": "i"}], "terminationGracePeriodSeconds": 1}
+            await admin.make(f"{path}/pods", "lost", spec={**spec, "nodeName": "nowhere"})
+            await admin.remove(path)
+            await admin.gone(path)
+
+    run(story())
+
+
 def test_a_namespace_with_a_finalizer_of_its_own_stays_after_its_content(tmp_path: Path) -> None:
     async def story() -> None:
         async with server(tmp_path) as admin:

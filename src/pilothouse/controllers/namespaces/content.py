@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from pilothouse.controllers.client import JSON, METADATA_LIST, LoopbackClient, Refusal
+from pilothouse.controllers.namespaces.abandoned import remove_abandoned
 from pilothouse.controllers.namespaces.conditions import Findings
 from pilothouse.controllers.resources import Catalog, Served
 from pilothouse.controllers.streams import Object
@@ -24,6 +25,7 @@ class Emptying:
     def __init__(self, client: LoopbackClient, namespace: str, deleted_at: datetime, now: datetime) -> None:
         self._client = client
         self._namespace = namespace
+        self._now = now
         self._since = (now - deleted_at).total_seconds()
         self.findings = Findings()
         self.estimate = 0.0
@@ -62,6 +64,9 @@ class Emptying:
         else:
             await self._delete_each(served, found)
         left = await self._list(served)
+        if left and (served.group, served.plural) == _PODS:
+            if await remove_abandoned(self._client, served.path(self._namespace), left, self._now):
+                left = await self._list(served)
         if left:
             self._remains(served, left, wait)
 
