@@ -8,7 +8,7 @@ same.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import orjson
@@ -19,6 +19,8 @@ from pilothouse.endpoints.negotiation import JSON, OFFERED, PROTOBUF, YAML, Form
 from pilothouse.endpoints.render import Renderer, headers_of
 from pilothouse.endpoints.requestinfo import Query
 from pilothouse.endpoints.table import Columns
+from pilothouse.kit.aside import Aside
+from pilothouse.kit.turns import in_turns
 from pilothouse.machinery import yamlcodec
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
@@ -29,11 +31,15 @@ from pilothouse.serving.http import Answer, Request, Response, Stream, StreamWri
 from pilothouse.storage.api import StoredObject
 
 BATCH: Final = 250  # objects of a long list that are made in one go, before others get their turn
+_BATCH_BYTES: Final = 256 << 10  # or fewer, if they are long
+_TEXT_WORK: Final = 2  # times the work of reading JSON
 Wrap = Callable[[bytes], bytes]
 
 
 class Forms:
-    """All forms of one resource. `columns` are those of its Table; `now` gives seconds since 1970."""
+    """All forms of one resource. `columns` are those of its Table; `now` gives seconds since 1970; `aside`: where long
+    texts are made.
+    """
 
     def __init__(
         self,
@@ -43,7 +49,9 @@ class Forms:
         renderer: Renderer,
         binary: BinaryForms | None,
         now: Callable[[], float],
+        aside: Aside | None = None,
     ) -> None:
+        self._aside = aside or Aside()
         self.resource = resource
         self.codec = codec
         self.columns = columns
@@ -53,14 +61,14 @@ class Forms:
         self._offered = OFFERED if binary is not None else (JSON, YAML)
         self._streams = tuple(f"{media_type};stream=watch" for media_type in self._offered if media_type != YAML)
 
-    def negotiate(self, request: Request, forms: frozenset[str]) -> Form:
-        """Raises NotAcceptable, in the words of this resource."""
+    def negotiate(self, request: Request, forms: frozenset[str], *, watch: bool = False) -> Form:
+        """Raises NotAcceptable, in the words of this resource. `watch`: the route of a collection, which also streams."""
         try:
             return negotiate(request, offered=self._offered, forms=forms)
         except APIError:
             lists = "PartialObjectMetadataList" in forms
             shown = f"*{self.resource.go_package}.{self.resource.list_kind if lists else self.resource.kind}"
-            streams = self._streams if lists and request.method == "GET" else ()
+            streams = self._streams if watch or (lists and request.method == "GET") else ()
             raise refusal(request.header(b"accept") or "", self._offered, forms, shown, streams) from None
 
     # One object
@@ -126,19 +134,22 @@ class Forms:
 
     # Lists
 
-    def list_answer(self, page: ListPage, version: str, form: Form, query: Query) -> Answer:
+    async def list_answer(self, page: ListPage, version: str, form: Form, query: Query) -> Answer:
         """A short list at once, a long one in pieces that leave others their turn."""
         include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
         if form.media_type == PROTOBUF and self.binary is not None:
-            return self.binary.list_answer(page, version, form, self.metadata)
+            return await self.binary.list_answer(page, version, form, self.metadata)
         pieces = self._pieces(page, version, form, include)
-        if len(page.items) <= BATCH or form.media_type == YAML or form.pretty:
-            body = b"".join(pieces)
-            return Response(200, headers_of(form.media_type), self._text(body, form))
+        if form.media_type == YAML or form.pretty:
+            body = b"".join(await in_turns(pieces, bytes))
+            text = await self._aside.run(_TEXT_WORK * len(body), self._text, body, form)
+            return Response(200, headers_of(form.media_type), text)
+        if len(page.items) <= BATCH:
+            return Response(200, headers_of(form.media_type), b"".join(pieces) + b"\n")
         return Stream(200, headers_of(form.media_type), lambda writer: _write_pieces(pieces, writer))
 
     def _pieces(self, page: ListPage, version: str, form: Form, include: str) -> Iterable[bytes]:
-        meta = tables.list_meta(str(page.revision), page.continue_token, page.remaining)
+        meta = tables.list_meta(str(page.revision or ""), page.continue_token, page.remaining)
         if form.form == "Table":
             head = tables.table_head(self.columns(), meta, form.form_version)
             return _joined(head, page.items, lambda item: self.row_json(item, version, form, include), tables.TABLE_END)
@@ -164,10 +175,24 @@ def _joined(
     if not items:
         yield head + end
         return
-    for start in range(0, len(items), BATCH):
-        shown = b",".join([show(item) for item in items[start : start + BATCH]])
-        yield head + shown if start == 0 else b"," + shown
+    before = head
+    for batch in batches(items):
+        yield before + b",".join([show(item) for item in batch])
+        before = b","
     yield end
+
+
+def batches(items: Sequence[StoredObject]) -> Iterator[Sequence[StoredObject]]:
+    """Few enough objects to be made into an answer in one go; none where there are none."""
+    start = size = 0
+    for position, item in enumerate(items):
+        size += len(item.value)
+        if size > _BATCH_BYTES or position - start == BATCH:
+            if position > start:
+                yield items[start:position]
+            start, size = position, len(item.value)
+    if start < len(items):
+        yield items[start:]
 
 
 async def _write_pieces(pieces: Iterable[bytes], writer: StreamWriter) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from pilothouse.endpoints import part
 from pilothouse.endpoints.apply import apply_object
+from pilothouse.endpoints.connect import Connecter, connect
 from pilothouse.endpoints.create import create_object
 from pilothouse.endpoints.delete import delete_object
 from pilothouse.endpoints.deletecollection import delete_collection
@@ -23,7 +24,7 @@ from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.endpoints.scope import Scope, Warnings
 from pilothouse.endpoints.update import update_object
 from pilothouse.endpoints.watch import watch_collection
-from pilothouse.machinery.errors import method_not_allowed, path_not_found
+from pilothouse.machinery.errors import method_not_allowed, path_not_found, verb_not_supported
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
 from pilothouse.serving.http import Answer, Handler, Request
 
@@ -56,6 +57,8 @@ class Entry:
 
     namespaced: bool
     handlers: Mapping[str, Handler]
+    through: bool = False  # its one handler knows by itself which methods it serves
+    deep: bool = False  # and what is below its path
 
     def reaches(self, info: RequestInfo) -> bool:
         """Whether the path leads anywhere for some method: objects that nobody can name have no paths of their own,
@@ -91,9 +94,13 @@ class Router:
     def find(self, info: RequestInfo) -> Handler:
         """Raises NotFound for what is not there, MethodNotAllowed for what is there and can't be done."""
         entry = self._entries.get((info.group, info.version, info.resource, info.subresource))
-        if entry is None or len(info.parts) > 3 or not _in_place(info, entry):
+        if entry is None or not _in_place(info, entry) or (len(info.parts) > 3 and not entry.deep):
             raise path_not_found()
+        if entry.through:
+            return entry.handlers[""]
         handler = entry.handlers.get(info.verb)
+        if handler is None and info.verb == "watch" and "list" in entry.handlers:
+            raise verb_not_supported(info.group, info.resource, "watch")
         if handler is None and not entry.reaches(info):
             raise path_not_found()
         everywhere = entry.namespaced and not info.namespace
@@ -161,6 +168,11 @@ def store_part_entry(scope: Scope, verbs: frozenset[str]) -> Entry:
     if "patch" in verbs:
         table["patch"] = _patch
     return Entry(scope.resource.namespaced, _bound(scope, table))
+
+
+def connect_entry(scope: Scope, storage: Connecter) -> Entry:
+    """A subresource that reaches through the server."""
+    return Entry(scope.resource.namespaced, {"": partial(connect, scope, storage)}, True, storage.deep)
 
 
 def odd_part_entry(scope: Scope, storage: object, *, named: bool = True) -> Entry:

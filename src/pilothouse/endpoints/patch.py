@@ -10,13 +10,12 @@ from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid
-from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Patch, parse_patch, restore
+from pilothouse.machinery.patch import STRATEGIC_PATCH, Patch, parse_patch, restore
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
 _APPLY_TYPES: Final = ("application/apply-patch+yaml", "application/apply-patch+cbor")
-_TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 Patched = Callable[[Object], Object]  # the object in the request's version -> the object that the patch makes of it
 
 
@@ -57,8 +56,8 @@ async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
     Raises UnsupportedMediaType, BadRequest.
     """
     media_type = (request.header(b"content-type") or "").partition(";")[0].strip()
-    if media_type not in _TYPES:
-        raise unsupported()
+    if media_type not in scope.body.patch_types:
+        raise scope.body.unsupported_patch()
     data = await scope.body.data(request)
     strict = write.field_validation != "Ignore"
     run = scope.options.aside.run
@@ -85,6 +84,7 @@ def _typed(
         findings.note(text)
     target = scope.body.target
     kind, api_version = value.get("kind", target.kind), value.get("apiVersion", target.api_version)
+    scope.body.check_patched(kind, api_version, value)
     version = _version_of(scope, kind, api_version)
     if version is None:
         raise patch.refused(value, _other_kind(scope, kind, api_version))
@@ -125,10 +125,6 @@ def _other_kind(scope: Scope, kind: str, api_version: str) -> str:
     if kind != target.kind:
         return f'{kind} in version "{target.version}" cannot be handled as a {target.kind}'
     return f"the API version in the data ({api_version}) does not match the expected API version ({target.api_version})"
-
-
-def unsupported() -> APIError:
-    return APIError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
 def _force_forbidden() -> APIError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pilothouse.endpoints import table as tables
-from pilothouse.endpoints.forms import BATCH
+from pilothouse.endpoints.forms import batches
 from pilothouse.endpoints.frames import Framer
 from pilothouse.endpoints.negotiation import JSON, PROTOBUF, Form
 from pilothouse.endpoints.options import flag, integer, list_options
@@ -19,7 +19,7 @@ from pilothouse.endpoints.requestinfo import Query
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.websocket import is_websocket, upgrade
 from pilothouse.machinery.errors import APIError, bare_internal, gone, not_acceptable
-from pilothouse.registry.reader import Selection, select
+from pilothouse.registry.reader import Selection, selected
 from pilothouse.registry.request import ListOptions
 from pilothouse.registry.translate import translate
 from pilothouse.registry.watcher import ADDED, event_of
@@ -52,7 +52,7 @@ async def watch_collection(scope: Scope, request: Request) -> Answer:
     form = watch_form(scope, request)
     options = list_options(query, info.name, watch=True)
     namespace = info.namespace if scope.resource.namespaced else ""
-    plan = watch_plan(scope, namespace, options, query)
+    plan = await watch_plan(scope, namespace, options, query)
     include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
     framer = Framer(scope.forms, scope.version, form, include, scope.body.empty)
 
@@ -67,14 +67,14 @@ async def watch_collection(scope: Scope, request: Request) -> Answer:
 
 def watch_form(scope: Scope, request: Request) -> Form:
     """Watches stream JSON or protobuf, and neither YAML nor anything else."""
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, OBJECT_FORMS, watch=True)
     if form.media_type not in (JSON, PROTOBUF):
         raise not_acceptable(_MEDIA_TYPES)
     return form._replace(pretty=False)
 
 
-def watch_plan(scope: Scope, namespace: str, options: ListOptions, query: Query) -> WatchPlan:
-    selection = select(scope.store, namespace, options)
+async def watch_plan(scope: Scope, namespace: str, options: ListOptions, query: Query) -> WatchPlan:
+    selection = await selected(scope.store, namespace, options)
     bookmarks = bool(flag(query, "allowWatchBookmarks"))
     initial_asked = flag(query, "sendInitialEvents")
     version = options.resource_version
@@ -143,8 +143,7 @@ class Watching:
             ListRequest(plan.selection.prefix, read, plan.at_least, accept=plan.selection.accept)
         )
         if plan.initial:
-            for start in range(0, len(page.items), BATCH):
-                batch = page.items[start : start + BATCH]
+            for batch in batches(page.items):
                 self._writer.write(b"".join([self._framer.event(ADDED, item) for item in batch]))
                 await self._writer.drain()
         if plan.end_mark:

@@ -147,10 +147,10 @@ def validate_create(resource: Resource, obj: Object) -> Causes:
         causes.append(Cause("FieldValueRequired", "Required value: name or generateName is required", "metadata.name"))
     else:
         causes += [_invalid("metadata.name", name, text) for text in resource.name_rule(name, False)]
-    return causes + validate_common(metadata)
+    return causes + validate_common(metadata, plain=resource.typed)
 
 
-def validate_update(obj: Object, old: Object) -> Causes:
+def validate_update(resource: Resource, obj: Object, old: Object) -> Causes:
     metadata, before = obj["metadata"], old["metadata"]
     causes: Causes = []
     for member in ("name", "namespace", "uid", "creationTimestamp"):
@@ -160,7 +160,7 @@ def validate_update(obj: Object, old: Object) -> Causes:
         if metadata.get(member) != before.get(member):
             causes.append(_invalid(f"metadata.{member}", metadata.get(member), "field is immutable"))
     causes += _finalizers_while_deleting(metadata, before)
-    return causes + validate_common(metadata)
+    return causes + validate_common(metadata, plain=resource.typed)
 
 
 def _finalizers_while_deleting(metadata: dict[str, Any], before: dict[str, Any]) -> Causes:
@@ -179,18 +179,29 @@ def _finalizers_while_deleting(metadata: dict[str, Any], before: dict[str, Any])
     return [Cause("FieldValueForbidden", text, "metadata.finalizers")]
 
 
-def validate_common(metadata: dict[str, Any]) -> Causes:
-    """What create and update check alike, in the original's order: annotations, labels, owners, finalizers."""
+def validate_common(metadata: dict[str, Any], path: str = "metadata", *, plain: bool = True) -> Causes:
+    """What create and update check alike, in the original's order: labels, annotations, owners, finalizers.
+
+    `plain`: finalizers must be qualified or well known, as those of built-in kinds.
+    """
     causes: Causes = []
-    if "annotations" in metadata:
-        causes += validate_annotations(metadata["annotations"], "metadata.annotations")
     if "labels" in metadata:
-        causes += validate_labels(metadata["labels"], "metadata.labels")
+        causes += validate_labels(metadata["labels"], f"{path}.labels")
+    if "annotations" in metadata:
+        causes += validate_annotations(metadata["annotations"], f"{path}.annotations")
     if "ownerReferences" in metadata:
-        causes += validate_owners(metadata["ownerReferences"])
+        causes += validate_owners(metadata["ownerReferences"], f"{path}.ownerReferences")
     if "finalizers" in metadata:
-        causes += validate_finalizers(metadata["finalizers"])
+        causes += validate_finalizers(metadata["finalizers"], f"{path}.finalizers", plain=plain)
     return causes
+
+
+def validate_embedded(metadata: dict[str, Any], path: str) -> Causes:
+    """The metadata of an object inside of another one, which is nobody's to name."""
+    name, namespace = metadata.get("name", ""), metadata.get("namespace", "")
+    causes = [_invalid(f"{path}.name", name, text) for text in names.path_segment(name) if name]
+    causes += [_invalid(f"{path}.namespace", namespace, text) for text in names.label(namespace) if namespace]
+    return causes + validate_common(metadata, path, plain=False)
 
 
 def validate_labels(labels: dict[str, str], path: str) -> Causes:
@@ -212,11 +223,11 @@ def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
     return causes
 
 
-def validate_owners(owners: list[dict[str, Any]]) -> Causes:
+def validate_owners(owners: list[dict[str, Any]], path: str = "metadata.ownerReferences") -> Causes:
     causes: Causes = []
     controllers: list[str] = []
     for index, owner in enumerate(owners):
-        causes += _validate_owner(owner, f"metadata.ownerReferences[{index}]")
+        causes += _validate_owner(owner, f"{path}[{index}]")
         if owner.get("controller"):
             controllers.append(f"{owner.get('kind', '')}/{owner.get('name', '')}")
             if len(controllers) > 1:
@@ -224,7 +235,7 @@ def validate_owners(owners: list[dict[str, Any]]) -> Causes:
                     "Only one reference can have Controller set to true. "
                     f'Found "true" in references for {controllers[0]} and {controllers[-1]}'
                 )
-                causes.append(_invalid("metadata.ownerReferences", owners, text))
+                causes.append(_invalid(path, owners, text))
     return causes
 
 
@@ -243,12 +254,13 @@ def _validate_owner(owner: dict[str, Any], path: str) -> Causes:
     return causes
 
 
-def validate_finalizers(finalizers: list[str]) -> Causes:
+def validate_finalizers(
+    finalizers: list[str], path: str = "metadata.finalizers", *, plain: bool = True
+) -> Causes:
     causes: Causes = []
-    path = "metadata.finalizers"
     for index, name in enumerate(finalizers):
         causes += [_invalid(path, name, text) for text in names.qualified_name(name)]
-        if "/" not in name and name not in _STANDARD_FINALIZERS:
+        if plain and "/" not in name and name not in _STANDARD_FINALIZERS:
             text = "name is neither a standard finalizer name nor is it fully qualified"
             causes.append(_invalid(f"{path}[{index}]", name, text))
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:

@@ -337,7 +337,7 @@ class GenericStore:
     def _check_update(self, obj: Object, old: Object, write: Write) -> None:
         behaviour = self.behaviour
         part = behaviour.parts.get(write.subresource) if write.subresource else None
-        causes = meta.validate_update(obj, old)
+        causes = meta.validate_update(self.resource, obj, old)
         validate = behaviour.validate if not write.subresource else part.validate if part is not None else None
         if validate is not None:
             causes += validate(obj, old, write.context())
