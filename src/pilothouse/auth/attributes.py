@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pilothouse.machinery.selectors import FieldSelector, LabelSelector
 from pilothouse.registry.request import Caller
@@ -16,8 +16,7 @@ class Decision(Enum):
     NO_OPINION = "no opinion"
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """One request as authorizers see it. For a path outside the API only `caller`, `verb` and `path` mean something.
 
     The selectors are those of a list, watch or deletecollection; None where there is none or it can't be read.

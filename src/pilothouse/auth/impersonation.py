@@ -70,7 +70,7 @@ _Questions = Sequence[_Question]
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A mode that fits. `on`: its word in the question about the request, "" for none. `groups`: beside those wanted."""
+    """A mode that fits. `on`: its word in the question about the request, "" for none. `groups`: of the user, added."""
 
     on: str
     questions: Callable[[], Iterator[_Questions]]
@@ -114,7 +114,7 @@ class Impersonation:
 
     def _refused(self, attempt: _Attempt, asked: Attributes) -> APIError | None:
         if attempt.on:
-            error = self._ask(replace(asked, verb=f"impersonate-on:{attempt.on}:{asked.verb}"))
+            error = self._ask(asked._replace(verb=f"impersonate-on:{attempt.on}:{asked.verb}"))
             if error is not None:
                 return error
         for together in attempt.questions():

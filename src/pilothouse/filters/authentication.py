@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
+from typing import Final
 
-from pilothouse.auth.authenticators import Credentials, Refused, Union
+from pilothouse.auth.authenticators import ANONYMOUS, Credentials, Refused, Union
 from pilothouse.endpoints.scope import Warnings
-from pilothouse.endpoints.websocket import TOKEN_PROTOCOL
+from pilothouse.endpoints.websocket import TOKEN_PROTOCOL, is_websocket
 from pilothouse.machinery.errors import unauthorized
+from pilothouse.registry.request import Caller
 from pilothouse.serving.http import Answer, Filter, Handler, Request
 
 _SCHEME = "bearer "
+_PROTOCOLS: Final = b"sec-websocket-protocol"
+_UNPADDED: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def authentication(authenticators: Union) -> Filter:
@@ -24,9 +29,15 @@ def authentication(authenticators: Union) -> Filter:
             try:
                 caller = await authenticators.authenticate(Credentials(token, request.client_certificate))
             except Refused as error:
-                raise unauthorized() from error
+                found = await _by_protocol(authenticators, request)
+                if found is None:
+                    raise unauthorized() from error
+                caller = found
+            else:
+                if caller is ANONYMOUS:
+                    caller = await _by_protocol(authenticators, request) or caller
             if token is not None:
-                _take_off(request)
+                _take_off(request, b"authorization")
             request.attach(caller)
             return await inner(request)
 
@@ -35,11 +46,35 @@ def authentication(authenticators: Union) -> Filter:
     return build
 
 
+async def _by_protocol(authenticators: Union, request: Request) -> Caller | None:
+    """Who the token among the WebSocket subprotocols stands for; it is taken off. None without one.
+
+    Raises Unauthorized.
+    """
+    header = request.header(_PROTOCOLS)
+    if header is None or TOKEN_PROTOCOL not in header or not is_websocket(request):
+        return None
+    names = [name.strip() for name in header.split(",")]
+    tokens = [name.removeprefix(TOKEN_PROTOCOL) for name in names if name.startswith(TOKEN_PROTOCOL)]
+    if tokens == [""]:
+        return None
+    if len(tokens) != 1 or len(names) < 2 or _UNPADDED.fullmatch(tokens[0]) is None:
+        raise unauthorized()
+    try:
+        token = base64.urlsafe_b64decode(tokens[0] + "=" * (-len(tokens[0]) % 4)).decode()
+        caller = await authenticators.authenticate(Credentials(token, None))
+    except (Refused, binascii.Error, ValueError) as error:
+        raise unauthorized() from error
+    _take_off(request, _PROTOCOLS)
+    request.headers.append((_PROTOCOLS, ", ".join(n for n in names if not n.startswith(TOKEN_PROTOCOL)).encode()))
+    return caller
+
+
 def bearer_token(request: Request) -> str | None:
-    """The token of the Authorization header, or of a WebSocket subprotocol; None where there is none."""
+    """The token of the Authorization header; None where there is none."""
     header = request.header(b"authorization")
     if header is None:
-        return _protocol_token(request)
+        return None
     header = header.strip()
     if header[: len(_SCHEME)].lower() != _SCHEME:
         return None
@@ -54,19 +89,5 @@ def bearer_token(request: Request) -> str | None:
     return token
 
 
-def _protocol_token(request: Request) -> str | None:
-    header = request.header(b"sec-websocket-protocol")
-    if header is None or TOKEN_PROTOCOL not in header:
-        return None
-    names = [name.strip() for name in header.split(",")]
-    tokens = [name.removeprefix(TOKEN_PROTOCOL) for name in names if name.startswith(TOKEN_PROTOCOL)]
-    if len(tokens) != 1 or len(names) < 2:
-        raise unauthorized()
-    try:
-        return base64.urlsafe_b64decode(tokens[0] + "=" * (-len(tokens[0]) % 4)).decode()
-    except (binascii.Error, ValueError) as error:
-        raise unauthorized() from error
-
-
-def _take_off(request: Request) -> None:
-    request.headers = [(name, value) for name, value in request.headers if name != b"authorization"]
+def _take_off(request: Request, header: bytes) -> None:
+    request.headers = [(name, value) for name, value in request.headers if name != header]

@@ -51,7 +51,7 @@ def wanted_user(headers: HeaderList) -> Wanted | None:
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
     for name, value in headers:
-        text = value.decode("latin-1")
+        text = value.decode("utf-8", "replace")
         if name == b"impersonate-user":
             users.append(text)
         elif name == b"impersonate-group":
@@ -60,7 +60,7 @@ def wanted_user(headers: HeaderList) -> Wanted | None:
             uids.append(text)
         elif name.startswith(_EXTRA):
             key = unquote(name[len(_EXTRA) :].decode("latin-1"))
-            extra.setdefault(key.lower(), []).append(text)
+            extra.setdefault(key, []).append(text)
     user, uid = users[0] if users else "", uids[0] if uids else ""
     if not (user or uid or groups or extra):
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pilothouse.auth.attributes import Decision
 from pilothouse.auth.rbac.rules import ALL, Grants, PolicyRule, rules_of
@@ -85,8 +85,7 @@ def told(problems: list[str]) -> str:
     return once[0] if len(once) == 1 else f"[{', '.join(once)}]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class Held(NamedTuple):
     """A role that a caller has. `grants` None: it is bound and not there."""
 
     binding: Binding
