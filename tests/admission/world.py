@@ -13,7 +13,7 @@ from typing import Any
 
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Chain
-from pilothouse.admission.defaults import PluginNeeds, default_plugins
+from pilothouse.admission.defaults import Choice, PluginNeeds, default_plugins
 from pilothouse.auth.attributes import Attributes, Decision
 from pilothouse.builtin import table
 from pilothouse.builtin.allocation.wiring import allocation, families
@@ -33,6 +33,7 @@ from pilothouse.storage.engines.memory import MemoryEngine
 
 START = datetime.datetime(2026, 11, 29, 12, tzinfo=datetime.UTC)
 NAMESPACE = "p"
+DEFAULT_CHOICE = Choice()
 ADMIN = Caller("admin", "", ("system:masters",))
 GROUPS = {
     "configmaps": "", "limitranges": "", "namespaces": "", "nodes": "", "persistentvolumeclaims": "", "pods": "",
@@ -62,6 +63,7 @@ class World:
         *,
         authorize: Authorize = allow_all,
         accounts: bool = False,
+        choice: Choice = DEFAULT_CHOICE,
         ranges: tuple[str, ...] = ("10.0.0.0/24",),
         ports: str = "30000-32767",
         seed: int = 1,
@@ -75,7 +77,7 @@ class World:
         make_name = functools.partial(generate_name, choose=chance.choice)
         uids = (f"00000000-0000-4000-8000-{number:012}" for number in itertools.count(seed * 10**6))
         needs = PluginNeeds(self.stores, self.now, authorize, accounts, make_name, self.pause)
-        chain = Chain(default_plugins(needs))
+        chain = Chain(default_plugins(needs, choice))
         for one in resources():
             services = Services(self.now, lambda: next(uids), make_name, chain.bound(one))
             self.stores[one.group, one.plural] = GenericStore(one, self.storage(one.prefix), services)

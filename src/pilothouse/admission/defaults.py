@@ -1,23 +1,34 @@
-"""The plug-ins that are on without any flag, in the original's order. The one place that lists them."""
+"""The plug-ins by name, in the original's order, which are on without any flag, and how a choice is made of them."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Final
 
-from pilothouse.admission import certificates
+from pilothouse.admission import certificates, defaultclasses, inuse
 from pilothouse.admission.chain import Plugin
 from pilothouse.admission.claimresize import PersistentVolumeClaimResize
-from pilothouse.admission.defaultclasses import default_ingress_class, default_storage_class
-from pilothouse.admission.inuse import pod_group_protection, storage_object_in_use_protection
 from pilothouse.admission.limitranger import LimitRanger
 from pilothouse.admission.lookups import StoreReader, Stores
 from pilothouse.admission.namespacelifecycle import Lookup, NamespaceLifecycle
 from pilothouse.admission.nodetaints import TaintNodesByCondition
+from pilothouse.admission.optional.always import AlwaysAdmit, AlwaysDeny
+from pilothouse.admission.optional.namespaces import NamespaceAutoProvision, NamespaceExists
+from pilothouse.admission.optional.noderestriction import NodeRestriction
+from pilothouse.admission.optional.nodeselector import PodNodeSelector
+from pilothouse.admission.optional.ownerreferences import OwnerReferencesPermissionEnforcement
+from pilothouse.admission.optional.pods import (
+    AlwaysPullImages,
+    ExtendedResourceToleration,
+    LimitPodHardAntiAffinityTopology,
+)
+from pilothouse.admission.optional.services import DenyServiceExternalIPs
+from pilothouse.admission.optional.tolerations import PodTolerationRestriction
 from pilothouse.admission.podsecurity.plugin import PodSecurity
 from pilothouse.admission.priority import Priority
 from pilothouse.admission.quota.plugin import ResourceQuota
@@ -27,7 +38,7 @@ from pilothouse.admission.tolerations import DefaultTolerationSeconds
 from pilothouse.admission.topologylabels import PodTopologyLabels
 from pilothouse.machinery.names import generate_name
 
-RETRY: float = 0.1  # seconds between looks for a default account that is still to be made
+RETRY: Final = 0.1  # seconds between looks for a default account that is still to be made
 
 
 async def _a_moment() -> None:
@@ -48,40 +59,121 @@ class PluginNeeds:
     def kind(self, group: str, plural: str) -> StoreReader:
         return StoreReader(self.stores, group, plural)
 
+    @property
+    def namespaces(self) -> StoreReader:
+        return self.kind("", "namespaces")
 
-def default_plugins(needs: PluginNeeds) -> list[Plugin]:
-    """All default plug-ins but webhooks and policies, which stand before ResourceQuota."""
-    return [*before_webhooks(needs), *after_webhooks(needs)]
-
-
-def before_webhooks(needs: PluginNeeds) -> list[Plugin]:
-    kind = needs.kind
-    accounts = [ServiceAccount(kind("", "serviceaccounts"), needs.new_name, needs.pause)]
-    return [
-        NamespaceLifecycle(_one(kind("", "namespaces"))),
-        LimitRanger(kind("", "limitranges")),
-        *(accounts if needs.service_accounts else []),
-        TaintNodesByCondition(),
-        PodSecurity(kind("", "namespaces"), kind("", "pods")),
-        Priority(kind("scheduling.k8s.io", "priorityclasses")),
-        DefaultTolerationSeconds(),
-        default_storage_class(kind("storage.k8s.io", "storageclasses")),
-        storage_object_in_use_protection(),
-        pod_group_protection(),
-        PersistentVolumeClaimResize(kind("storage.k8s.io", "storageclasses")),
-        RuntimeClass(kind("node.k8s.io", "runtimeclasses")),
-        certificates.certificate_approval(needs.authorize),
-        certificates.certificate_signing(needs.authorize),
-        certificates.ClusterTrustBundleAttest(needs.authorize),
-        certificates.CertificateSubjectRestriction(),
-        default_ingress_class(kind("networking.k8s.io", "ingressclasses")),
-        PodTopologyLabels(kind("", "nodes")),
-    ]
+    @property
+    def storage_classes(self) -> StoreReader:
+        return self.kind("storage.k8s.io", "storageclasses")
 
 
-def after_webhooks(needs: PluginNeeds) -> list[Plugin]:
-    return [ResourceQuota(needs.kind("", "resourcequotas"), needs.stores, needs.now)]
-
-
-def _one(namespaces: StoreReader) -> Lookup:
+def _lookup(namespaces: StoreReader) -> Lookup:
     return lambda name: namespaces.get("", name)
+
+
+Make = Callable[[PluginNeeds], Plugin]
+# Name, maker, whether it is on without any flag.
+_FIRST: Final[tuple[tuple[str, Make, bool], ...]] = (
+    ("AlwaysAdmit", lambda needs: AlwaysAdmit(), False),
+    (
+        "NamespaceAutoProvision",
+        lambda needs: NamespaceAutoProvision(needs.namespaces, needs.stores, needs.now),
+        False,
+    ),
+    ("NamespaceLifecycle", lambda needs: NamespaceLifecycle(_lookup(needs.namespaces)), True),
+    ("NamespaceExists", lambda needs: NamespaceExists(needs.namespaces), False),
+    ("LimitPodHardAntiAffinityTopology", lambda needs: LimitPodHardAntiAffinityTopology(), False),
+    ("LimitRanger", lambda needs: LimitRanger(needs.kind("", "limitranges")), True),
+    (
+        "ServiceAccount",
+        lambda needs: ServiceAccount(needs.kind("", "serviceaccounts"), needs.new_name, needs.pause),
+        True,
+    ),
+    ("NodeRestriction", lambda needs: NodeRestriction(), False),
+    ("TaintNodesByCondition", lambda needs: TaintNodesByCondition(), True),
+    ("AlwaysPullImages", lambda needs: AlwaysPullImages(), False),
+    ("PodSecurity", lambda needs: PodSecurity(needs.namespaces, needs.kind("", "pods")), True),
+    ("PodNodeSelector", lambda needs: PodNodeSelector(needs.namespaces), False),
+    ("Priority", lambda needs: Priority(needs.kind("scheduling.k8s.io", "priorityclasses")), True),
+    ("DefaultTolerationSeconds", lambda needs: DefaultTolerationSeconds(), True),
+    ("PodTolerationRestriction", lambda needs: PodTolerationRestriction(needs.namespaces), False),
+    ("ExtendedResourceToleration", lambda needs: ExtendedResourceToleration(), False),
+    ("DefaultStorageClass", lambda needs: defaultclasses.default_storage_class(needs.storage_classes), True),
+    ("StorageObjectInUseProtection", lambda needs: inuse.storage_object_in_use_protection(), True),
+    ("PodGroupProtection", lambda needs: inuse.pod_group_protection(), True),
+    (
+        "OwnerReferencesPermissionEnforcement",
+        lambda needs: OwnerReferencesPermissionEnforcement(needs.authorize, needs.stores),
+        False,
+    ),
+    ("PersistentVolumeClaimResize", lambda needs: PersistentVolumeClaimResize(needs.storage_classes), True),
+    ("RuntimeClass", lambda needs: RuntimeClass(needs.kind("node.k8s.io", "runtimeclasses")), True),
+    ("CertificateApproval", lambda needs: certificates.certificate_approval(needs.authorize), True),
+    ("CertificateSigning", lambda needs: certificates.certificate_signing(needs.authorize), True),
+    ("ClusterTrustBundleAttest", lambda needs: certificates.ClusterTrustBundleAttest(needs.authorize), True),
+    ("CertificateSubjectRestriction", lambda needs: certificates.CertificateSubjectRestriction(), True),
+    (
+        "DefaultIngressClass",
+        lambda needs: defaultclasses.default_ingress_class(needs.kind("networking.k8s.io", "ingressclasses")),
+        True,
+    ),
+    ("DenyServiceExternalIPs", lambda needs: DenyServiceExternalIPs(), False),
+    ("PodTopologyLabels", lambda needs: PodTopologyLabels(needs.kind("", "nodes")), True),
+)
+# Webhooks and policies stand here.
+_LAST: Final[tuple[tuple[str, Make, bool], ...]] = (
+    (
+        "ResourceQuota",
+        lambda needs: ResourceQuota(needs.kind("", "resourcequotas"), needs.stores, needs.now),
+        True,
+    ),
+    ("AlwaysDeny", lambda needs: AlwaysDeny(), False),
+)
+NAMES: Final = tuple(name for name, _, _ in (*_FIRST, *_LAST))
+
+
+class UnknownPlugin(ValueError):
+    """A plug-in was named that there is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Plug-ins that are switched on beside the default ones, and default ones that are switched off, by name."""
+
+    on: frozenset[str] = frozenset()
+    off: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, on: Iterable[str] = (), off: Iterable[str] = ()) -> Choice:
+        """Raises UnknownPlugin."""
+        made = cls(frozenset(on), frozenset(off))
+        for name in sorted(made.on | made.off):
+            if name not in NAMES:
+                raise UnknownPlugin(f'"{name}" is not an admission plug-in; there are {", ".join(NAMES)}')
+        return made
+
+    def takes(self, name: str, default: bool, needs: PluginNeeds) -> bool:
+        if name == "ServiceAccount" and not needs.service_accounts:
+            default = False
+        return name in self.on or (default and name not in self.off)
+
+
+_DEFAULT: Final = Choice()
+
+
+def default_plugins(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
+    """All chosen plug-ins but webhooks and policies, which stand between the two lists below."""
+    return [*before_webhooks(needs, choice), *after_webhooks(needs, choice)]
+
+
+def before_webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
+    return _made(_FIRST, needs, choice)
+
+
+def after_webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
+    return _made(_LAST, needs, choice)
+
+
+def _made(rows: Sequence[tuple[str, Make, bool]], needs: PluginNeeds, choice: Choice) -> list[Plugin]:
+    return [make(needs) for name, make, default in rows if choice.takes(name, default, needs)]

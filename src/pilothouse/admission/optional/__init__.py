@@ -1,0 +1,1 @@
+"""Plug-ins that are off unless asked for (--enable-admission-plugins)."""
