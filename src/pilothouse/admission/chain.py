@@ -16,11 +16,12 @@ from pilothouse.registry.resource import Object, Resource
 CREATE = "CREATE"
 UPDATE = "UPDATE"
 DELETE = "DELETE"
+CONNECT = "CONNECT"
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """One write. `obj` is None on a delete, `old` on a create."""
+    """One write. `obj` is None on a delete, `old` on a create. A connection has its options as `obj`."""
 
     operation: str
     resource: Resource
@@ -69,7 +70,7 @@ class BoundChain:
         self._resource = resource
         self._mutating: dict[str, list[Mutating]] = {}
         self._validating: dict[str, list[Validating]] = {}
-        for operation in (CREATE, UPDATE, DELETE):
+        for operation in (CREATE, UPDATE, DELETE, CONNECT):
             concerned = [plugin for plugin in plugins if plugin.handles(resource, operation)]
             self._mutating[operation] = [plugin for plugin in concerned if isinstance(plugin, Mutating)]
             self._validating[operation] = [plugin for plugin in concerned if isinstance(plugin, Validating)]

@@ -75,7 +75,7 @@ class Delegate:
         info = request.attached(RequestInfo)
         if info.is_resource and self._router.serves(info.group, info.version):
             handler = self._router.find(info)
-            if request.method == "HEAD":
+            if request.method == "HEAD" and info.subresource != "proxy":
                 raise method_not_allowed()
             return handler
         group = _group_of(info.path)

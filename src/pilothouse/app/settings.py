@@ -113,6 +113,22 @@ class Settings:
         "what decides what a user may do: AlwaysAllow, AlwaysDeny, Node, RBAC, asked in this order",
         "AlwaysAllow",
     )
+    kubelet_certificate_authority: Path | None = flag(
+        None, "Identity", values.existing_file, "PEM of who signed the certificates of kubelets", "any is believed"
+    )
+    kubelet_client_certificate: Path | None = flag(
+        None, "Identity", values.existing_file, "PEM certificate chain that kubelets are shown", "none"
+    )
+    kubelet_client_key: Path | None = flag(
+        None, "Identity", values.existing_file, "PEM key of --kubelet-client-certificate", "none"
+    )
+    kubelet_preferred_address_types: tuple[str, ...] = flag(
+        ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"),
+        "Behaviour",
+        values.words,
+        "types of addresses of nodes to reach their kubelets at, the best first",
+        "Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP",
+    )
     request_timeout: float = flag(60.0, "Requests", values.duration, "time for a request that is not a watch", "1m0s")
     max_request_bytes: int = flag(3145728, "Requests", values.integer(1), "largest body of a request")
     max_requests_inflight: int = flag(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from pilothouse.auth.identity import Identity
 from pilothouse.builtin.columns.cells import selector_text
+from pilothouse.builtin.core.connect.kubelets import Outgoing
+from pilothouse.endpoints.connect import Connecter
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.resource import Object, Resource, Subresource
 from pilothouse.registry.scale import ScaleFields, ScaleStorage
@@ -26,6 +28,7 @@ class PartContext:
     now: Callable[[], datetime]
     identity: Identity
     new_uid: Callable[[], str]
+    outgoing: Outgoing = field(default_factory=Outgoing)
 
 
 def _selector_struct(obj: Object) -> str:
@@ -50,6 +53,28 @@ _MODULES: Final = {
     ("", "pods", "eviction"): "core.eviction",
     ("", "serviceaccounts", "token"): "core.tokenrequest",
 }
+# Kind of a body -> versions of the same shape that clients still send.
+OTHER_VERSIONS: Final = {"Eviction": frozenset({"policy/v1beta1"})}
+# (group, resource, subresource) -> module of builtin/ and the function in it that makes its Connecter.
+_CONNECTERS: Final = {
+    ("", "nodes", "proxy"): ("core.connect.proxies", "nodes"),
+    ("", "pods", "attach"): ("core.connect.streams", "attachment"),
+    ("", "pods", "exec"): ("core.connect.streams", "execution"),
+    ("", "pods", "log"): ("core.connect.logs", "logs"),
+    ("", "pods", "portforward"): ("core.connect.streams", "forwarding"),
+    ("", "pods", "proxy"): ("core.connect.proxies", "pods"),
+    ("", "services", "proxy"): ("core.connect.proxies", "services"),
+}
+
+
+def connecter(resource: Resource, part: Subresource, context: PartContext) -> Connecter | None:
+    """What reaches through the server for a subresource; None for others."""
+    place = _CONNECTERS.get((resource.group, resource.plural, part.name))
+    if place is None:
+        return None
+    module, name = place
+    made: Connecter = getattr(importlib.import_module(f"pilothouse.builtin.{module}"), name)(context)
+    return made
 
 
 def odd_storage(resource: Resource, version: str, part: Subresource, context: PartContext) -> object | None:

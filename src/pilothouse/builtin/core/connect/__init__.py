@@ -1,0 +1,1 @@
+"""Subresources of the core group that reach through the server: to kubelets, pods, services."""
