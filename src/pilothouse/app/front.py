@@ -13,6 +13,7 @@ import pilothouse
 from pilothouse.aggregator.delegation import Delegate, PathRoutes, delegation
 from pilothouse.aggregator.server import Aggregator
 from pilothouse.app.aggregation import add_hooks, build_aggregator, wanted_at_start
+from pilothouse.app.customresources import Build
 from pilothouse.app.pages import add_pages
 from pilothouse.app.poststart import FORGIVEN, health_checks
 from pilothouse.app.settings import Settings
@@ -60,6 +61,7 @@ class Parts:
     stopping: Callable[[], bool]
     running: Callable[[], int]
     began: float
+    extensions: Build
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def build_front(parts: Parts) -> Front:
     for path, page in fairness_handlers(parts.running).items():
         routes.at(path, page)
     _pages(parts, routes, catalog)
-    last = delegation([routes, aggregator, Delegate(parts.router)])
+    custom = parts.extensions(aggregator, published_documents)
+    last = delegation([routes, aggregator, Delegate(parts.router), custom])
     handler = discovery_handler(catalog, openapi_handler(published_documents, asyncio.to_thread, time.time, last))
     return Front(handler, aggregator, published_documents)
 

@@ -19,6 +19,7 @@ from pilothouse.admission.defaults import PluginNeeds, default_plugins
 from pilothouse.admission.lookups import Stores
 from pilothouse.admission.roleescalation import RoleEscalation
 from pilothouse.app.authorization import Authorization, build_authorization
+from pilothouse.app.customresources import extensions
 from pilothouse.app.front import Parts, build_front
 from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
@@ -30,6 +31,7 @@ from pilothouse.builtin.allocation.wiring import allocation, families
 from pilothouse.builtin.binaryforms import MetaForms
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
 from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
+from pilothouse.builtin.core.connect.kubelets import Outgoing
 from pilothouse.builtin.rbac_bootstrap.hook import ensure_bootstrap_rbac
 from pilothouse.builtin.server import BuiltinServer, Needs, OpenStorage
 from pilothouse.builtin.types import builtin_types
@@ -85,6 +87,7 @@ class Application:
     controllers: Controllers | None = None
     stopping: bool = False
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    closers: Sequence[Callable[[], None]] = ()
 
     async def start(self) -> None:
         """Run what comes after listening began; readiness waits for it."""
@@ -104,6 +107,8 @@ class Application:
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
+        for close in self.closers:
+            close()
         await self.engine.close()
 
 
@@ -130,23 +135,27 @@ async def build_application(
     )
     router = Router()
     served = enablement.served(settings.runtime_config, settings.feature_gates)
-    needs = Needs(builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now, served)
+    outgoing = _outgoing(settings)
+    needs = Needs(
+        builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now, outgoing, served
+    )
     builtin = BuiltinServer(needs, router)
     loopback = LoopbackTokens(secrets.token_bytes)
     modes = build_authorization(settings.authorization_mode)
     identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now)
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
-    builtin.install(partial(_admission, identity, modes, controllers is not None), identity)
+    accounts = controllers is not None and controllers.make_accounts
+    builtin.install(partial(_admission, identity, modes, accounts), identity)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
     _first_objects(settings, engine, builtin.stores, hooks)
     _rights(modes, builtin.stores, hooks)
-    application = Application(_unset, engine, running, hooks, tasks=modes.tasks)
+    application = Application(_unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close])
     _services(settings, builtin.stores, needs.open_storage, hooks, application.tasks)
     issuer = _issuer(settings, identity)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
-        lambda: running.running, began,
+        lambda: running.running, began, extensions(builtin, needs, hooks),
     )  # fmt: skip
     handler = build_front(parts).handler
     application.handler = _chain(settings, application, handler, renderer, registry, running, identity)
@@ -160,6 +169,17 @@ def _issuer(settings: Settings, identity: Identity) -> Issuer:
         return settings.service_account_jwks_uri or f"https://{settings.host}:{settings.port}{KEYS_PATH}"
 
     return Issuer(identity.tokens.issuer, keys_at, lambda: [key.public() for key in identity.signer.keys])
+
+
+def _outgoing(settings: Settings) -> Outgoing:
+    """Connections to kubelets, and to pods and services."""
+    authority = settings.kubelet_certificate_authority
+    chain, key = settings.kubelet_client_certificate, settings.kubelet_client_key
+    return Outgoing(
+        authority.read_bytes() if authority else b"",
+        (chain, key) if chain and key else None,
+        settings.kubelet_preferred_address_types,
+    )
 
 
 async def _unset(request: Request) -> Answer:
@@ -203,11 +223,11 @@ def _chain(
             recovery(),
             audit_id(UuidSource()),
             metrics(RequestMetrics(registry), time.perf_counter),
+            cache_control(),
             errors(renderer),
             not_ready(application.hooks.all_finished(*ROUTES)),
             wait_group(running),
             cors(settings.cors_allowed_origins),
-            cache_control(),
             warnings(),
             request_info(),
             deadline(settings.request_timeout),

@@ -13,13 +13,14 @@ from pilothouse.auth.identity import Identity
 from pilothouse.builtin import facts, table
 from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.columns import columns_for, plain_columns
+from pilothouse.builtin.core.connect.kubelets import Outgoing
 from pilothouse.builtin.grace import grace_of
-from pilothouse.builtin.oddparts import PartContext, odd_storage
+from pilothouse.builtin.oddparts import OTHER_VERSIONS, PartContext, connecter, odd_storage
 from pilothouse.builtin.types import META, TypeTable
 from pilothouse.builtin.virtuals import VirtualContext, kept, owner, virtual_resource, virtual_storage
 from pilothouse.endpoints.body import BodyDecoder, Target
 from pilothouse.endpoints.forms import Forms
-from pilothouse.endpoints.installer import Entry, Router, odd_part_entry, store_entry, store_part_entry
+from pilothouse.endpoints.installer import Entry, Router, connect_entry, odd_part_entry, store_entry, store_part_entry
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import Scope, ServerOptions
 from pilothouse.endpoints.table import Columns
@@ -43,6 +44,7 @@ class Needs:
     options: ServerOptions
     renderer: Renderer
     now: Callable[[], datetime]
+    outgoing: Outgoing
     served: table.Served = table.served_by_default
 
 
@@ -53,6 +55,7 @@ class BuiltinServer:
         self._needs = needs
         self._router = router
         self.stores: dict[tuple[str, str], GenericStore] = {}
+        self.chain = Chain(())
         self.rows = tuple(row for row in facts.load() if needs.served(row))
         self._new_uid = UuidSource()
         self._kinds = cache(partial(table.kinds, needs.types))  # only ever asked for when something is wrong
@@ -60,8 +63,8 @@ class BuiltinServer:
 
     def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain], identity: Identity) -> None:
         """Make every store and route. `make_chain` builds the admission chain over the stores."""
-        chain = make_chain(self.stores)
-        self._parts_context = PartContext(self.stores, self._needs.now, identity, self._new_uid)
+        chain = self.chain = make_chain(self.stores)
+        self._parts_context = PartContext(self.stores, self._needs.now, identity, self._new_uid, self._needs.outgoing)
         for resource in self._resources:
             services = self._services(resource, chain)
             store = GenericStore(resource, self._needs.open_storage(resource.prefix), services)
@@ -99,6 +102,9 @@ class BuiltinServer:
         self, store: GenericStore, version: str, part: Subresource, forms: Forms, deleter: Deleter
     ) -> Entry | None:
         resource = store.resource
+        through = connecter(resource, part, self._parts_context)
+        if through is not None:
+            return connect_entry(self._scope(store, version, part.name, forms, deleter, resource.kind), through)
         storage = odd_storage(resource, version, part, self._parts_context)
         if storage is not None:
             scope = self._odd_scope(store, version, part, forms, deleter)
@@ -115,8 +121,9 @@ class BuiltinServer:
             store.codec,
             partial(_columns, resource.group, resource.plural),
             self._needs.renderer,
-            ProtobufForms(resource, store.codec, self._needs.types),
+            ProtobufForms(resource, store.codec, self._needs.types, self._needs.options.aside),
             lambda: self._needs.now().timestamp(),
+            self._needs.options.aside,
         )
 
     def _scope(
@@ -136,7 +143,8 @@ class BuiltinServer:
         )
         schema = self._needs.types.get(package, part.kind)
         go_package = table.go_package(part.group)
-        target = Target(part.group, part.version, part.kind, schema, f"{go_package}.{part.kind}")
+        also = OTHER_VERSIONS.get(part.kind, frozenset())
+        target = Target(part.group, part.version, part.kind, schema, f"{go_package}.{part.kind}", also)
         body = self._body(store.resource, target, None)
         owner = Ownership(store.resource, version, part.name)
         return Scope(store.resource, version, part.name, store, deleter, forms, body, owner, self._needs.options)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import orjson
 
@@ -18,6 +18,7 @@ from pilothouse.machinery import protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
+from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.managedfields import resets
@@ -38,6 +39,7 @@ class Target:
     kind: str
     schema: Schema
     go_type: str  # "core.ConfigMap", for the texts that show it
+    also: frozenset[str] = frozenset()  # other versions of one shape that are taken as well
 
     @property
     def api_version(self) -> str:
@@ -54,6 +56,8 @@ KnownKind = Callable[[str, str], bool]  # (apiVersion, kind) -> is it a kind of 
 
 class BodyDecoder:
     """Bodies of one resource (or subresource) in one version."""
+
+    patch_types: ClassVar[tuple[str, ...]] = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)  # beside apply
 
     def __init__(
         self,
@@ -190,8 +194,9 @@ class BodyDecoder:
     def _check_kind(self, api_version: str, kind: str) -> None:
         """Another kind or version than the endpoint's is refused in words that name both."""
         target = self.target
-        if (not kind or kind == target.kind) and (not api_version or api_version == target.api_version):
-            return
+        if not kind or kind == target.kind:
+            if not api_version or api_version == target.api_version or api_version in target.also:
+                return
         shown = api_version or target.api_version
         if not kind or (kind == target.kind and self._known(shown, kind)):
             raise bad_request(
@@ -247,6 +252,13 @@ class BodyDecoder:
             return made
 
         return copy
+
+    def unsupported_patch(self) -> APIError:
+        """415 for a patch of another type."""
+        return APIError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+    def check_patched(self, kind: str, api_version: str, value: Object) -> None:
+        """May raise an APIError for what a patch made of kind and version, before it is decoded."""
 
     def decode_value(self, value: Any, findings: Findings, kept: Object | None = None) -> Object:
         """A value that a patch made, as the type takes it; `kept` are members that are so already.

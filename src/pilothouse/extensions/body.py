@@ -1,0 +1,159 @@
+"""Bodies of custom resources: any JSON object goes, pruned and defaulted by its schema. Types are for validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.endpoints.body import BodyDecoder, Target
+from pilothouse.endpoints.scope import ServerOptions
+from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
+from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
+from pilothouse.machinery.jsoncodec import JSONError, dumps, duplicates, plain_floats, surely_unique
+from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH
+from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.settle import Unfit, settle, settle_slowly
+from pilothouse.registry.managedfields import resets
+from pilothouse.registry.resource import Object, Resource
+
+_ACCEPTED_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, "application/apply-patch+yaml")
+
+
+class _Patches(BodyDecoder):
+    """Strategic merge patch is for types that the server knows."""
+
+    patch_types = (JSON_PATCH, MERGE_PATCH)
+
+    def unsupported_patch(self) -> APIError:
+        return unsupported_media_type(_ACCEPTED_PATCHES)
+
+
+class ScaleBody(_Patches):
+    """The Scale of a custom resource."""
+
+
+class CustomBody(_Patches):
+    """Bodies of one custom resource in one version. `stored` is false where the version is not that of storage."""
+
+    def __init__(
+        self,
+        resource: Resource,
+        target: Target,
+        delete_options: Schema,
+        options: ServerOptions,
+        root: Node,
+        metadata: Schema,
+        *,
+        stored: bool,
+    ) -> None:
+        super().__init__(
+            resource,
+            target,
+            resource.behaviour,
+            lambda api_version, kind: True,
+            delete_options,
+            options.max_body,
+            aside=options.aside,
+        )
+        self._root = root
+        self._settle = settle(root)
+        self._metadata = compile_decoder(metadata)
+        self._stored = stored
+
+    # -- kinds
+
+    def _parse(self, data: bytes, yaml: bool, findings: Findings | None) -> tuple[Any, bytes]:
+        value, raw = super()._parse(data, yaml, findings)
+        if value is None or (isinstance(value, dict) and not value.get("kind")):
+            raise JSONError(f"Object 'Kind' is missing in '{data.decode('utf-8', 'replace')}'")
+        return value, raw
+
+    def _check_kind(self, api_version: str, kind: str) -> None:
+        """The kind is for validation."""
+        target = self.target
+        if api_version and api_version != target.api_version:
+            raise bad_request(
+                f"the API version in the data ({api_version}) does not match the expected API version "
+                f"({target.api_version})"
+            )
+
+    def check_patched(self, kind: str, api_version: str, value: Object) -> None:
+        self._check_kind(api_version, kind)
+        self._refuse_kind(kind, value)
+
+    def _refuse_kind(self, kind: Any, value: Object) -> None:
+        target = self.target
+        if kind != target.kind:
+            metadata = value.get("metadata")
+            name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+            cause = Cause("FieldValueInvalid", f'Invalid value: "{kind}": must be {target.kind}', "kind")
+            raise invalid(target.group, str(kind), name, [cause])
+
+    def _protobuf(self, data: bytes) -> Object:
+        raise self._cannot("protobuf is only for types that the server knows")
+
+    # -- decoding
+
+    def _decode(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
+        noted = findings if findings is not None else Findings()
+        if findings is not None and not surely_unique(raw, value):
+            for text in duplicates(raw):
+                noted.note(text)
+        self._refuse_kind(value.get("kind"), value)
+        try:
+            return self._object(value, noted)
+        except (DecodeError, Unfit) as error:
+            raise self._cannot(str(error)) from error
+
+    def _object(self, value: Object, findings: Findings) -> Object:
+        """The object that the value (which is used up) is. Raises DecodeError, Unfit."""
+        value.pop("kind", None)
+        value.pop("apiVersion", None)
+        forget = resets(value)
+        if "metadata" in value:
+            own = Findings()
+            value["metadata"] = self._metadata(value["metadata"] or {}, own)
+            for text in own.strict:
+                findings.note(text.replace('field "', 'field "metadata.', 1))
+        if forget:  # the type knows no empty list, the owners' rules do
+            value["metadata"]["managedFields"] = []
+        if not self._settle(value):
+            for path in settle_slowly(self._root, value, self._metadata):
+                findings.note(f'unknown field "{path}"')
+        return value
+
+    def finish(self, obj: Object) -> Object:
+        target = self.target
+        return {"kind": target.kind, "apiVersion": target.api_version, **obj}
+
+    def decode_value(self, value: Any, findings: Findings, kept: Object | None = None) -> Object:
+        if not self._stored:  # the present object has no defaults of this version yet, and its parts are shared
+            value = orjson.loads(dumps({**value, **(kept or {})}))
+            kept = None
+        try:
+            obj = self._object(value, findings)
+        except Unfit as error:
+            raise DecodeError(str(error)) from error
+        if kept:
+            obj.update(kept)
+        return self.finish(obj)
+
+    def empty(self) -> Object:
+        return {}
+
+    def freeze(self, obj: Object) -> Callable[[], Object]:
+        """As that of typed bodies; numbers may be such as only our own encoder writes."""
+        first: list[Object] = [obj]
+        kept: list[bytes] = []
+
+        def copy() -> Object:
+            if first:
+                kept.append(dumps(obj))
+                return first.pop()
+            made: Object = plain_floats(orjson.loads(kept[0]))
+            return made
+
+        return copy

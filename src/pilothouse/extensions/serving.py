@@ -1,0 +1,225 @@
+"""One definition being served: a store, forms and handlers for each of its versions, made when first asked for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from pilothouse.admission.chain import Chain
+from pilothouse.endpoints.body import Target
+from pilothouse.endpoints.forms import Forms
+from pilothouse.endpoints.installer import Entry, odd_part_entry, store_entry, store_part_entry
+from pilothouse.endpoints.render import Renderer
+from pilothouse.endpoints.scope import Scope, ServerOptions
+from pilothouse.extensions.admission import Guarded
+from pilothouse.extensions.body import CustomBody, ScaleBody
+from pilothouse.extensions.codec import CustomCodec
+from pilothouse.extensions.columns import columns_of
+from pilothouse.extensions.definition import TERMINATING, Definition, Version, deprecation
+from pilothouse.extensions.reshape import Reshaper
+from pilothouse.extensions.scale import CustomScale, steps
+from pilothouse.extensions.storage import VersionStorage
+from pilothouse.extensions.strategy import behaviour
+from pilothouse.machinery import names
+from pilothouse.machinery.decode import compile_decoder
+from pilothouse.machinery.names import generate_name
+from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.types import schema_of
+from pilothouse.registry.deleter import Deleter
+from pilothouse.registry.ownership import Ownership
+from pilothouse.registry.resource import FieldLabels, Generation, Resource, ServedVersion, StatusRule
+from pilothouse.registry.store import GenericStore, Services
+from pilothouse.storage.api import Storage
+
+VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+PART_VERBS: Final = ("get", "patch", "update")
+_REFUSED: Final = "field label not supported: {label}"
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """Built-in types that custom resources need."""
+
+    metadata: Schema
+    delete_options: Schema
+    scale: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What serving a custom resource takes from outside."""
+
+    chain: Chain
+    options: ServerOptions
+    renderer: Renderer
+    now: Callable[[], datetime]
+    new_uid: Callable[[], str]
+    types: Types
+
+
+class Serving:
+    """`storage` holds the objects of all versions."""
+
+    def __init__(self, definition: Definition, storage: Storage, surroundings: Surroundings) -> None:
+        self.definition = definition
+        self._storage = storage
+        self._around = surroundings
+        self._roots = {version.name: Node(version.schema, root=True) for version in definition.versions}
+        self._served = {version.name: version for version in definition.versions if version.served}
+        self._made: dict[str, VersionServing] = {}
+
+    def version(self, name: str) -> VersionServing | None:
+        """None for a version that is not served."""
+        made = self._made.get(name)
+        if made is None and name in self._served:
+            made = self._made[name] = self._make(self._served[name])
+        return made
+
+    def of_storage(self) -> VersionServing:
+        """The version in which objects are kept, served or not."""
+        version = self.definition.storage
+        made = self._made.get(version.name)
+        return made if made is not None else self._make(version)
+
+    def close(self) -> None:
+        """End all watches."""
+        for made in self._made.values():
+            made.storage.close()
+
+    def _make(self, version: Version) -> VersionServing:
+        resource = resource_of(self.definition, version, self._roots, self._around.types.metadata)
+        codec = CustomCodec(resource, {path.removeprefix("."): steps(path) for path in version.selectable} | _ALWAYS)
+        root, kept = self._roots[version.name], self._roots[self.definition.storage.name]
+        metadata = compile_decoder(self._around.types.metadata)
+        reshaper = Reshaper(codec, root, metadata, kept=None if root is kept else kept, stored=self._stored_codec())
+        storage = VersionStorage(self._storage, reshaper.shown, None if root is kept else reshaper.stored)
+        return VersionServing(self.definition, version, resource, root, storage, codec, self._around)
+
+    def _stored_codec(self) -> CustomCodec:
+        """How bytes to store are written."""
+        definition = self.definition
+        return CustomCodec(resource_of(definition, definition.storage, self._roots, self._around.types.metadata), {})
+
+
+_ALWAYS: Final = {"metadata.name": ("metadata", "name"), "metadata.namespace": ("metadata", "namespace")}
+
+
+def resource_of(definition: Definition, hub: Version, roots: Mapping[str, Node], metadata: Schema) -> Resource:
+    """The resource in whose stores objects have the form of the version `hub`."""
+    given = definition.names
+    kind = given.kind or definition.wanted.kind
+    versions = {
+        version.name: ServedVersion(
+            version=version.name,
+            kind=kind,
+            schema=schema_of(roots[version.name], metadata),
+            api_version=f"{definition.group}/{version.name}",
+            deprecated=deprecation(definition, version),
+            served=version.served,
+        )
+        for version in definition.versions
+    }
+    selectable = {path.removeprefix("."): path.removeprefix(".") for path in hub.selectable}
+    labels = {"metadata.name": "metadata.name", "metadata.namespace": "metadata.namespace", **selectable}
+    return Resource(
+        group=definition.group,
+        plural=definition.wanted.plural,
+        singular=given.singular,
+        kind=kind,
+        list_kind=given.list_kind or definition.wanted.list_kind,
+        namespaced=definition.namespaced,
+        hub=hub.name,
+        versions=versions,
+        prefix=definition.key_prefix(),
+        verbs=frozenset(VERBS),
+        name_rule=_name_rule,
+        behaviour=behaviour(roots[hub.name], hub),
+        short_names=given.short_names,
+        categories=given.categories,
+        unconditional_update=False,
+        generation=Generation(),
+        status=StatusRule(unconditional=False) if hub.status else None,
+        field_labels=FieldLabels(labels, _REFUSED),
+        go_package="unstructured",
+        typed=False,
+    )
+
+
+def _name_rule(name: str, prefix: bool) -> list[str]:
+    return _prefix_rule(name) if prefix else names.subdomain(name)
+
+
+_prefix_rule: Final = names.prefix_of(names.subdomain)
+
+
+class VersionServing:
+    """Store and handlers of one version."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        version: Version,
+        resource: Resource,
+        root: Node,
+        storage: VersionStorage,
+        codec: CustomCodec,
+        around: Surroundings,
+    ) -> None:
+        self.resource = resource
+        self.storage = storage
+        self._version = version
+        self._root = root
+        self._around = around
+        admission = around.chain.bound(resource)
+        guarded = Guarded(admission, resource) if definition.is_true(TERMINATING) else admission
+        make_name = partial(generate_name, choose=random.choice)
+        services = Services(around.now, around.new_uid, make_name, guarded, around.options.aside)
+        self.store = GenericStore(resource, storage, services)
+        self.store.codec = codec
+        self._stored = version.storage
+        self.deleter = Deleter(self.store)
+        columns = columns_of(version.columns)
+        self._forms = Forms(resource, codec, lambda: columns, around.renderer, None, lambda: around.now().timestamp())
+        self.entries = self._entries()
+
+    def _entries(self) -> dict[str, Entry]:
+        """Handlers by subresource, "" for the objects themselves."""
+        found = {"": store_entry(self._scope(""), self.resource.verbs)}
+        if self._version.status:
+            found["status"] = store_part_entry(self._scope("status"), frozenset(PART_VERBS))
+        if self._version.scale is not None:
+            tracker = Ownership(self.resource, self._version.name).tracker
+            found["scale"] = odd_part_entry(self._scale_scope(), CustomScale(self.store, self._version.scale, tracker))
+        return found
+
+    def _scope(self, subresource: str) -> Scope:
+        around, resource, version = self._around, self.resource, self._version.name
+        schema = resource.versions[version].schema
+        target = Target(resource.group, version, resource.kind, schema, f"unstructured.{resource.kind}")
+        body = CustomBody(
+            resource, target, around.types.delete_options, around.options, self._root, around.types.metadata,
+            stored=self._stored,
+        )  # fmt: skip
+        owner = Ownership(resource, version, subresource)
+        return Scope(resource, version, subresource, self.store, self.deleter, self._forms, body, owner, around.options)
+
+    def _scale_scope(self) -> Scope:
+        around, resource, version = self._around, self.resource, self._version.name
+        target = Target("autoscaling", "v1", "Scale", around.types.scale, "autoscaling.Scale")
+        body = ScaleBody(
+            resource,
+            target,
+            resource.behaviour,
+            lambda api_version, kind: (api_version, kind) == (resource.api_version(version), resource.kind),
+            around.types.delete_options,
+            around.options.max_body,
+            typed=False,
+            aside=around.options.aside,
+        )
+        owner = Ownership(resource, version, "scale")
+        return Scope(resource, version, "scale", self.store, self.deleter, self._forms, body, owner, around.options)

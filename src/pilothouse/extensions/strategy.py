@@ -1,0 +1,103 @@
+"""What the generic store asks about a custom resource in one version: validation, generation, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from pilothouse.extensions import scale
+from pilothouse.extensions.definition import Version
+from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.structural import embedded, unique
+from pilothouse.machinery.structural.check import Check, check
+from pilothouse.machinery.structural.explain import ABSENT, explain
+from pilothouse.machinery.structural.node import Node
+from pilothouse.registry import metadata
+from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
+
+_STANDARD_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
+_PREFER: Final = "prefer a domain-qualified finalizer name"
+_AVOID: Final = "to avoid accidental conflicts with other finalizer writers"
+_NOT_COUNTED: Final = frozenset({"apiVersion", "kind", "metadata"})
+
+
+def behaviour(root: Node, version: Version) -> Callable[[], Behaviour]:
+    """Compiled when the first object is written."""
+
+    def make() -> Behaviour:
+        whole = _Validation(root, version)
+        return Behaviour(
+            prepare=_drop_status if version.status else None,
+            validate=whole.validate,
+            warn=_warn,
+            parts={"status": Part(validate=whole.validate_status), "scale": Part(validate=whole.validate)},
+            generation=None if version.status else _changed,
+        )
+
+    return make
+
+
+def _drop_status(new: Object, old: Object | None, context: Context) -> None:
+    if old is None:
+        new.pop("status", None)
+
+
+def _changed(new: Object, old: Object) -> bool:
+    """Without a status of its own, all but metadata counts."""
+    names = (new.keys() | old.keys()) - _NOT_COUNTED
+    return any(new.get(name) != old.get(name) for name in names)
+
+
+class _Validation:
+    def __init__(self, root: Node, version: Version) -> None:
+        self._root = root
+        self._scale = version.scale
+        self._valid: Check = check(root)
+        self._status = root.properties.get("status")
+
+    def validate(self, obj: Object, old: Object | None, context: Context) -> Sequence[Cause]:
+        causes: list[Cause] = []
+        if not self._valid(obj):
+            causes += explain(self._root, obj, ABSENT if old is None else old)
+            causes += self._scales(obj)
+            causes += embedded.problems(self._root, obj, "", metadata.validate_embedded)
+            causes += self._twice(obj, old)
+            return causes
+        return self._scales(obj)
+
+    def validate_status(self, obj: Object, old: Object | None, context: Context) -> Sequence[Cause]:
+        """Only the status is looked at."""
+        causes: list[Cause] = []
+        node = self._status
+        if node is not None and "status" in obj and not check(node)(obj["status"]):
+            before: Any = (old or {}).get("status", ABSENT)
+            causes += explain(node, obj["status"], before, field="status")
+            causes += embedded.problems(node, obj["status"], "status", metadata.validate_embedded)
+            causes += self._twice(obj, old)
+        return causes + self._scales(obj)
+
+    def _scales(self, obj: Object) -> list[Cause]:
+        return scale.problems(self._scale, obj) if self._scale is not None else []
+
+    def _twice(self, obj: Object, old: Object | None) -> list[Cause]:
+        """Lists that had doubles before may keep them."""
+        found: list[tuple[str, str]] = []
+        unique.duplicates(self._root, obj, "", found)
+        if found and old is not None:
+            before: list[tuple[str, str]] = []
+            unique.duplicates(self._root, old, "", before)
+            if before:
+                return []
+        return [Cause("FieldValueDuplicate", f"Duplicate value: {value}", path) for path, value in found]
+
+
+def _warn(new: Object, old: Object | None) -> list[str]:
+    """New finalizers without a domain and a path are allowed, and told."""
+    had = set((old or {}).get("metadata", {}).get("finalizers") or ())
+    texts = []
+    for name in new["metadata"].get("finalizers") or ():
+        if name in had or name in _STANDARD_FINALIZERS or "/" in name:
+            continue
+        path = " including a path (/)" if "." in name else ""
+        texts.append(f'metadata.finalizers: "{name}": {_PREFER}{path} {_AVOID}')
+    return texts

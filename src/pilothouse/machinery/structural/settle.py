@@ -1,0 +1,361 @@
+"""Pruning and defaulting of custom objects, in place.
+
+`settle` is the fast way: compiled closures that walk the value, fill in defaults, and give up (False) at the first
+thing that is not plain: an unknown field, a null, a number that Go would write otherwise, a value of another type.
+Then `settle_slowly` does all of it again, exactly, with paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery.decode import DecodeError, Findings
+from pilothouse.machinery.decode.document import Decoder
+from pilothouse.machinery.jsoncodec import dumps, plain_floats
+from pilothouse.machinery.structural.node import Node
+
+Settle = Callable[[Any], bool]
+
+_LEAST: Final = -(2**63)
+_MOST: Final = 2**63 - 1
+_CLASSES: Final[dict[str, type[Any]]] = {"string": str, "boolean": bool, "integer": int}
+# Members of an embedded object's metadata that are as they should be if they are texts, or maps of texts.
+_META_TEXTS: Final = frozenset({"name", "generateName", "namespace"})
+_META_MAPS: Final = frozenset({"labels", "annotations"})
+_NOTHING: Final = Node({})
+
+
+class Unfit(ValueError):
+    """What makes an object impossible to read; the text is told to the client."""
+
+
+def settle(node: Node) -> Settle:
+    """The fast way for values of a node, compiled at first use. Every value it accepts is settled then."""
+    made: Settle | None = node.compiled.get("settle")
+    if made is None:
+        made = node.compiled["settle"] = _compile(node)
+    return made
+
+
+def _compile(node: Node) -> Settle:
+    if node.int_or_string:
+        return _int_or_string
+    kind = node.type
+    if kind == "object" or (not kind and (node.raw.get("properties") or node.resource)):
+        return _object(node)
+    if kind == "array":
+        return _array(node)
+    if kind == "integer":
+        return _integer
+    if kind == "number":
+        return _number
+    if kind in _CLASSES:
+        wanted = _CLASSES[kind]
+        return lambda value: value.__class__ is wanted
+    return _anything
+
+
+def _integer(value: Any) -> bool:
+    return value.__class__ is int and _LEAST <= value <= _MOST
+
+
+def _int_or_string(value: Any) -> bool:
+    return value.__class__ is str or (value.__class__ is int and _LEAST <= value <= _MOST)
+
+
+def _number(value: Any) -> bool:
+    if value.__class__ is int:
+        return _LEAST <= value <= _MOST
+    return value.__class__ is float and 1e-5 <= abs(value) < 1e16 and not value.is_integer()
+
+
+def _anything(value: Any) -> bool:
+    """Nothing is said of the value; only its numbers matter."""
+    kind = value.__class__
+    if kind is dict or kind is list:
+        plain_floats(value)
+        return True
+    return kind is str or kind is bool or (isinstance(value, int) and _LEAST <= value <= _MOST)
+
+
+def _array(node: Node) -> Settle:
+    items = node.items
+    if items is None:
+        return lambda value: False
+    wanted = _CLASSES.get(items.type) if not items.int_or_string else None
+    if wanted is str or wanted is bool:
+
+        def plain(value: Any) -> bool:
+            if value.__class__ is not list:
+                return False
+            return all(item.__class__ is wanted for item in value)
+
+        return plain
+    inner: list[Settle] = []
+
+    def items_of(value: Any) -> bool:
+        if value.__class__ is not list:
+            return False
+        if not inner:
+            inner.append(settle(items))
+        return all(map(inner[0], value))
+
+    return items_of
+
+
+def _object(node: Node) -> Settle:
+    plain, fields = _fields(node)
+    defaults = _defaults(node)
+    others = _others(node)
+    plain_of, field_of = plain.get, fields.get
+
+    def members(value: Any) -> bool:
+        if value.__class__ is not dict:
+            return False
+        for name, item in value.items():
+            kind = plain_of(name)
+            if kind is item.__class__ and (kind is not int or _LEAST <= item <= _MOST):
+                continue
+            one = field_of(name, others)
+            if one is None or not one(item):
+                return False
+        for name, make in defaults:
+            if name not in value:
+                value[name] = make()
+        return True
+
+    return members
+
+
+def _fields(node: Node) -> tuple[dict[str, type[Any]], dict[str, Settle]]:
+    """Fields of which only the class matters, and those that have to be looked into."""
+    plain: dict[str, type[Any]] = {}
+    fields: dict[str, Settle] = {}
+    own = node.own
+    for name, child in node.properties.items():
+        if name in own:
+            continue
+        kind = _CLASSES.get(child.type) if not child.int_or_string else None
+        if kind is not None:
+            plain[name] = kind
+            fields[name] = _never
+        else:
+            fields[name] = _later(child)
+    if node.root:
+        fields.update(dict.fromkeys(own, _always))
+    elif own:
+        plain["apiVersion"] = plain["kind"] = str
+        fields.update({"apiVersion": _never, "kind": _never, "metadata": _plain_metadata})
+    return plain, fields
+
+
+def _later(child: Node) -> Settle:
+    """Compiled when the field is first met."""
+    made: list[Settle] = []
+
+    def one(value: Any) -> bool:
+        if not made:
+            made.append(settle(child))
+        return made[0](value)
+
+    return one
+
+
+def _never(value: Any) -> bool:
+    return False
+
+
+def _always(value: Any) -> bool:
+    return True
+
+
+def _plain_metadata(value: Any) -> bool:
+    if value.__class__ is not dict:
+        return False
+    for name, item in value.items():
+        if name in _META_TEXTS:
+            if item.__class__ is not str or not item:
+                return False
+        elif name not in _META_MAPS or not _text_map(item):
+            return False
+    return True
+
+
+def _text_map(value: Any) -> bool:
+    return value.__class__ is dict and bool(value) and all(text.__class__ is str for text in value.values())
+
+
+def _others(node: Node) -> Settle | None:
+    """How fields that are not named are settled; None where they are unknown."""
+    if node.additional is not None:
+        return settle(node.additional)
+    return _anything if node.open else None
+
+
+def _defaults(node: Node) -> tuple[tuple[str, Callable[[], Any]], ...]:
+    found = [(name, child) for name, child in node.properties.items() if child.default is not None]
+    return tuple((name, _copies(child)) for name, child in found if name not in node.own)
+
+
+def _copies(child: Node) -> Callable[[], Any]:
+    """Makes the default of a field, with the defaults inside of it."""
+    value = child.default
+    if value.__class__ is not dict and value.__class__ is not list:
+        return lambda: value
+    whole = orjson.loads(orjson.dumps(value))
+    fill(child, whole)
+    drop_nulls(child, whole)
+    if not whole:
+        return dict if whole.__class__ is dict else list
+    data = dumps(plain_floats(whole))
+    return lambda: orjson.loads(data)
+
+
+# -- the exact way
+
+
+def settle_slowly(root: Node, obj: dict[str, Any], metadata: Decoder, *, forgiving: bool = False) -> list[str]:
+    """Prune, default and drop nulls; the paths of unknown fields, sorted.
+
+    `metadata` decodes that of embedded objects. Raises Unfit for what cannot be read; `forgiving` (what is stored
+    already) drops it instead.
+    """
+    unknown: list[str] = []
+    coerce(root, obj, "", metadata, unknown, forgiving)
+    prune(root, obj, "", unknown)
+    fill(root, obj)
+    drop_nulls(root, obj)
+    for name, value in obj.items():
+        if name != "metadata":
+            obj[name] = plain_floats(value)
+    return sorted(unknown)
+
+
+def coerce(node: Node, value: Any, path: str, metadata: Decoder, unknown: list[str], forgiving: bool) -> None:
+    """What embedded objects have in common: texts for apiVersion and kind, metadata of its type."""
+    if value.__class__ is list:
+        items = node.items
+        for index, item in enumerate(value):
+            if items is not None and (item.__class__ is dict or item.__class__ is list):
+                coerce(items, item, f"{path}[{index}]", metadata, unknown, forgiving)
+        return
+    if value.__class__ is not dict:
+        return
+    if node.resource and not node.root:
+        _coerce_resource(value, path, metadata, unknown, forgiving)
+    own = node.own
+    for name, item in value.items():
+        if name in own or (item.__class__ is not dict and item.__class__ is not list):
+            continue
+        child = node.properties.get(name) or node.additional
+        if child is not None:
+            coerce(child, item, f"{path}.{name}" if path else name, metadata, unknown, forgiving)
+
+
+def _coerce_resource(value: dict[str, Any], path: str, metadata: Decoder, unknown: list[str], forgiving: bool) -> None:
+    for name in ("apiVersion", "kind"):
+        if name in value and value[name].__class__ is not str:
+            if not forgiving:
+                raise Unfit(f"{path}.{name}: Invalid value: {dumps(value[name]).decode()}: must be a string")
+            del value[name]
+    sent = value.get("metadata")
+    if sent is None:
+        value.pop("metadata", None)
+        return
+    shown = dumps(sent).decode()
+    findings = Findings()
+    try:
+        value["metadata"] = metadata(sent, findings)
+    except DecodeError as error:
+        if not forgiving:
+            raise Unfit(f"{path}.metadata: Invalid value: {shown}: {error}") from error
+        del value["metadata"]
+        return
+    head, tail = 'unknown field "', '"'
+    unknown += [f"{path}.metadata.{text[len(head) : -len(tail)]}" for text in findings.strict if text.startswith(head)]
+
+
+def prune(node: Node, value: Any, path: str, unknown: list[str]) -> None:
+    """Remove fields that the schema does not know; their paths are added to `unknown`."""
+    if value.__class__ is list:
+        items = node.items
+        if items is None and node.preserves:
+            return
+        for index, item in enumerate(value):
+            prune(items or _NOTHING, item, f"{path}[{index}]", unknown)
+        return
+    if value.__class__ is not dict:
+        return
+    own, gone = node.own, []
+    for name, item in value.items():
+        if name in own:
+            continue
+        inner = f"{path}.{name}" if path else name
+        child = node.properties.get(name) or node.additional
+        if child is not None:
+            prune(child, item, inner, unknown)
+        elif not node.open:
+            gone.append(name)
+            unknown.append(inner)
+    for name in gone:
+        del value[name]
+
+
+def fill(node: Node, value: Any) -> None:
+    """Fill in defaults where a field is missing, or null though it may not be."""
+    if value.__class__ is list:
+        items = node.items
+        if items is not None:
+            for index, item in enumerate(value):
+                if item is None and items.default is not None and not items.nullable:
+                    value[index] = _copy(items.default)
+                fill(items, value[index])
+        return
+    if value.__class__ is not dict:
+        return
+    own, properties, additional = node.own, node.properties, node.additional
+    for name, child in properties.items():
+        if child.default is not None and name not in own and _lacks(value, name, child):
+            value[name] = _copy(child.default)
+    for name in value:
+        known = properties.get(name)
+        if known is not None:
+            if name not in own:
+                fill(known, value[name])
+        elif additional is not None:
+            if additional.default is not None and _lacks(value, name, additional):
+                value[name] = _copy(additional.default)
+            fill(additional, value[name])
+
+
+def _lacks(value: dict[str, Any], name: str, child: Node) -> bool:
+    return name not in value or (value[name] is None and not child.nullable)
+
+
+def _copy(value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value)) if value.__class__ is dict or value.__class__ is list else value
+
+
+def drop_nulls(node: Node, value: Any) -> None:
+    """Remove nulls where they are not allowed; in lists they stay, and are an error."""
+    if value.__class__ is list:
+        if node.items is not None:
+            for item in value:
+                drop_nulls(node.items, item)
+        return
+    if value.__class__ is not dict:
+        return
+    own, gone = node.own, []
+    for name, item in value.items():
+        child = node.properties.get(name) or node.additional
+        if child is None or name in own:
+            continue
+        if item is None and not child.nullable:
+            gone.append(name)
+        else:
+            drop_nulls(child, item)
+    for name in gone:
+        del value[name]

@@ -1,0 +1,75 @@
+"""Lists that hold nothing twice: sets, lists keyed like maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.machinery.structural.node import Node
+
+Key = Callable[[Any], Hashable]
+
+
+def identity(value: Any) -> Hashable:
+    """Equal for equal JSON values only."""
+    kind = value.__class__
+    if kind is dict:
+        return frozenset((name, identity(item)) for name, item in value.items())
+    if kind is list:
+        return tuple(identity(item) for item in value)
+    return (bool, value) if kind is bool else value
+
+
+def key_of(node: Node) -> Key:
+    """What makes an item of the list the same as another one."""
+    if node.list_type == "set":
+        return identity
+    names = node.list_keys
+    if len(names) == 1:
+        name = names[0]
+        return lambda item: identity(item.get(name)) if item.__class__ is dict else None
+    return lambda item: tuple(identity(item.get(name)) for name in names) if item.__class__ is dict else None
+
+
+def checker(node: Node) -> Callable[[Any], bool]:
+    """`f(list)`: whether nothing is in it twice."""
+    key = key_of(node)
+
+    def unique(value: Any) -> bool:
+        if value.__class__ is not list or len(value) < 2:
+            return True
+        return len({key(item) for item in value}) == len(value)
+
+    return unique
+
+
+def repeated(items: Sequence[Any], key: Key = identity) -> list[int]:
+    """Indices of the items that are there before: of each value, its second place only."""
+    counts: dict[Hashable, int] = {}
+    found = []
+    for index, item in enumerate(items):
+        seen = counts.get(key(item), 0)
+        counts[key(item)] = seen + 1
+        if seen == 1:
+            found.append(index)
+    return found
+
+
+def duplicates(node: Node, value: Any, path: str, found: list[tuple[str, str]]) -> None:
+    """(path, value as JSON) of every repeated item of sets and keyed lists below a node."""
+    if value.__class__ is list:
+        items = node.items
+        if items is None:
+            return
+        if node.list_type in ("set", "map"):
+            found += [(f"{path}[{index}]", dumps(value[index]).decode()) for index in repeated(value, key_of(node))]
+        for index, item in enumerate(value):
+            duplicates(items, item, f"{path}[{index}]", found)
+    elif value.__class__ is dict:
+        for name in sorted(value):
+            child = node.properties.get(name)
+            if child is not None:
+                duplicates(child, value[name], f"{path}.{name}" if path else name, found)
+            elif node.additional is not None:
+                duplicates(node.additional, value[name], f"{path}[{name}]", found)
