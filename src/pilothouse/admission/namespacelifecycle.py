@@ -44,7 +44,8 @@ class NamespaceLifecycle:
 
     def _terminating(self, attributes: Attributes, namespace: str) -> APIError:
         resource = attributes.resource
-        name = ((attributes.obj or {}).get("metadata") or {}).get("name", "")
+        metadata = (attributes.obj or {}).get("metadata") or {}
+        name = metadata.get("name") or metadata.get("generateName") or ""
         why = f"unable to create new content in namespace {namespace} because it is being terminated"
         failure = forbidden(resource.group, resource.plural, name, why)
         if not name:
