@@ -31,6 +31,11 @@ EVENT_TTL: Final = 3660.0  # seconds
 _METADATA: Final = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
 _DEFINITIONS: Final = ("apiextensions.k8s.io", "customresourcedefinitions")
 _CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+_TERMINATING: Final = (
+    "Terminating",
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
 # Last word of the package of internal types, where it is not the first word of the group's name.
 _GO_PACKAGES: Final = {
     "": "core",
@@ -166,6 +171,7 @@ def _delete(row: facts.ResourceFacts) -> DeleteRule:
         finalizers=row.rules.gc_finalizers,
         grace_seconds=not definition and row.plural != "namespaces",
         cleanup_finalizer=_CLEANUP if definition else "",
+        marked_condition=_TERMINATING if definition else None,
         **_SPECIAL_DELETES.get((row.group, row.plural), {}),
     )
 

@@ -33,7 +33,7 @@ from pilothouse.storage.api import StoredObject
 BATCH: Final = 250  # objects of a long list that are made in one go, before others get their turn
 _BATCH_BYTES: Final = 256 << 10  # or fewer, if they are long
 _TEXT_WORK: Final = 2  # times the work of reading JSON
-Wrap = Callable[[bytes], bytes]
+Show = Callable[[StoredObject], bytes]
 
 
 class Forms:
@@ -62,21 +62,26 @@ class Forms:
         self._streams = tuple(f"{media_type};stream=watch" for media_type in self._offered if media_type != YAML)
 
     def negotiate(self, request: Request, forms: frozenset[str], *, watch: bool = False) -> Form:
-        """Raises NotAcceptable, in the words of this resource. `watch`: the route of a collection, which also streams."""
+        """Raises NotAcceptable, in the words of this resource. `watch`: the route of a collection, which streams too."""
         try:
             return negotiate(request, offered=self._offered, forms=forms)
         except APIError:
             lists = "PartialObjectMetadataList" in forms
             shown = f"*{self.resource.go_package}.{self.resource.list_kind if lists else self.resource.kind}"
             streams = self._streams if watch or (lists and request.method == "GET") else ()
-            raise refusal(request.header(b"accept") or "", self._offered, forms, shown, streams) from None
+            header = request.header(b"accept") or ""
+            if self.resource.typed:
+                raise refusal(header, self._offered, forms, shown, streams) from None
+            raise refusal(header, self._offered, forms, shown, routed=False) from None
 
     # One object
 
-    def object_response(
+    async def object_response(
         self, stored: StoredObject, version: str, form: Form, query: Query, status: int = 200
     ) -> Response:
-        return Response(status, headers_of(form.media_type), self.object_bytes(stored, version, form, query))
+        size = 0 if form.media_type == JSON else _TEXT_WORK * len(stored.value)  # JSON is there already
+        body = await self._aside.run(size, self.object_bytes, stored, version, form, query)
+        return Response(status, headers_of(form.media_type), body)
 
     def object_bytes(self, stored: StoredObject, version: str, form: Form, query: Query) -> bytes:
         if form.form == "Table":
@@ -140,46 +145,72 @@ class Forms:
         if form.media_type == PROTOBUF and self.binary is not None:
             return await self.binary.list_answer(page, version, form, self.metadata)
         pieces = self._pieces(page, version, form, include)
-        if form.media_type == YAML or form.pretty:
+        if form.media_type == YAML:
             body = b"".join(await in_turns(pieces, bytes))
             text = await self._aside.run(_TEXT_WORK * len(body), self._text, body, form)
             return Response(200, headers_of(form.media_type), text)
+        end = b"" if form.pretty else b"\n"
         if len(page.items) <= BATCH:
-            return Response(200, headers_of(form.media_type), b"".join(pieces) + b"\n")
-        return Stream(200, headers_of(form.media_type), lambda writer: _write_pieces(pieces, writer))
+            return Response(200, headers_of(form.media_type), b"".join(await in_turns(pieces, bytes)) + end)
+        return Stream(200, headers_of(form.media_type), lambda writer: _write_pieces(pieces, end, writer))
 
     def _pieces(self, page: ListPage, version: str, form: Form, include: str) -> Iterable[bytes]:
         meta = tables.list_meta(str(page.revision or ""), page.continue_token, page.remaining)
         if form.form == "Table":
             head = tables.table_head(self.columns(), meta, form.form_version)
-            return _joined(head, page.items, lambda item: self.row_json(item, version, form, include), tables.TABLE_END)
+
+            def row(item: StoredObject) -> bytes:
+                return self.row_json(item, version, form, include)
+
+            return _joined(head, page.items, row, tables.TABLE_END, form.pretty)
         if form.form:
             if not page.items:
-                return (tables.partial_list((), meta, form.form_version),)
+                empty = tables.partial_list((), meta, form.form_version)
+                return (dumps_pretty(orjson.loads(empty)) if form.pretty else empty,)
             head, _, end = tables.partial_list((b"\0",), meta, form.form_version).partition(b"\0")
             kind = form.form_version
-            return _joined(head, page.items, lambda item: tables.partial_object(self.metadata(item), kind), end)
-        api_version = self.resource.api_version(version)
-        head = b'{"kind":%b,"apiVersion":%b,"metadata":%b,"items":[' % (
-            dumps(self.resource.versions[version].kind + "List"),
-            dumps(api_version),
+
+            def partial(item: StoredObject) -> bytes:
+                return tables.partial_object(self.metadata(item), kind)
+
+            return _joined(head, page.items, partial, end, form.pretty)
+        head = self._list_head(page, version)
+        return _joined(head, page.items, lambda item: self.codec.item(item, version), b"]}", form.pretty)
+
+    def _list_head(self, page: ListPage, version: str) -> bytes:
+        resource = self.resource
+        kind = resource.versions[version].kind + "List" if resource.typed else resource.list_kind
+        revision = str(page.revision or "")
+        meta = tables.list_meta(revision, page.continue_token, page.remaining, custom=not resource.typed)
+        return b'{"kind":%b,"apiVersion":%b,"metadata":%b,"items":[' % (
+            dumps(kind),
+            dumps(resource.api_version(version)),
             meta,
         )
-        return _joined(head, page.items, lambda item: self.codec.item(item, version), b"]}")
 
 
-def _joined(
-    head: bytes, items: Sequence[StoredObject], show: Callable[[StoredObject], bytes], end: bytes
-) -> Iterable[bytes]:
-    """The list in pieces of BATCH items."""
+def _joined(head: bytes, items: Sequence[StoredObject], show: Show, end: bytes, pretty: bool) -> Iterable[bytes]:
+    """The list in pieces of a few items."""
     if not items:
-        yield head + end
+        yield dumps_pretty(orjson.loads(head + end)) if pretty else head + end
         return
+    if pretty:
+        head, show, end = _indented(head, show, end)
     before = head
     for batch in batches(items):
         yield before + b",".join([show(item) for item in batch])
         before = b","
     yield end
+
+
+def _indented(head: bytes, show: Show, end: bytes) -> tuple[bytes, Show, bytes]:
+    """The same list as `?pretty=1` shows it. Its items must be the last member."""
+    before, _, after = dumps_pretty(orjson.loads(head + end)).rpartition(b"[]")
+
+    def pretty(item: StoredObject) -> bytes:
+        return b"\n    " + dumps_pretty(orjson.loads(show(item))).replace(b"\n", b"\n    ")
+
+    return before + b"[", pretty, b"\n  ]" + after
 
 
 def batches(items: Sequence[StoredObject]) -> Iterator[Sequence[StoredObject]]:
@@ -195,9 +226,9 @@ def batches(items: Sequence[StoredObject]) -> Iterator[Sequence[StoredObject]]:
         yield items[start:]
 
 
-async def _write_pieces(pieces: Iterable[bytes], writer: StreamWriter) -> None:
+async def _write_pieces(pieces: Iterable[bytes], end: bytes, writer: StreamWriter) -> None:
     for piece in pieces:
         writer.write(piece)
         await asyncio.sleep(0)
         await writer.drain()
-    writer.write(b"\n")
+    writer.write(end)

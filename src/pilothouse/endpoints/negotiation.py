@@ -97,14 +97,22 @@ def _choose(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> For
 
 
 def refusal(
-    header: str, offered: tuple[str, ...], forms: frozenset[str], shown: str = "", streams: tuple[str, ...] = ()
+    header: str,
+    offered: tuple[str, ...],
+    forms: frozenset[str],
+    shown: str = "",
+    streams: tuple[str, ...] = (),
+    *,
+    routed: bool = True,
 ) -> APIError:
     """406. Asking for metadata of a list, or for the list form of one object, names the Go type `shown`.
 
-    `streams`: what the same route offers for watches.
+    `streams`: what the same route offers for watches. `routed`: the route of a built-in kind, which has other words.
     """
     clauses = parse_accept(header)
     if not any(clause.type in offered or clause.type == "*/*" for clause in clauses):
+        if not routed:
+            return not_acceptable(OFFERED)
         text = f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}"
         return APIError(406, "NotAcceptable", text, {})
     for clause in clauses:

@@ -172,12 +172,14 @@ def include_of(value: str | None) -> str:
     return value
 
 
-def list_meta(resource_version: str = "", continue_token: str = "", remaining: int | None = None) -> bytes:
-    """The metadata of a list as JSON."""
+def list_meta(
+    resource_version: str = "", continue_token: str = "", remaining: int | None = None, *, custom: bool = False
+) -> bytes:
+    """The metadata of a list as JSON. Lists of custom resources always tell where to go on."""
     shown: Object = {}
     if resource_version:
         shown["resourceVersion"] = resource_version
-    if continue_token:
+    if continue_token or custom:
         shown["continue"] = continue_token
     if remaining is not None:
         shown["remainingItemCount"] = remaining

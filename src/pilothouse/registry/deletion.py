@@ -70,7 +70,15 @@ def decide(resource: Resource, obj: Object, options: DeleteOptions, grace: int, 
     _mark(resource, metadata, grace, now)
     if resource.delete.marked_status:
         obj["status"] = {**(obj.get("status") or {}), **dict(resource.delete.marked_status)}
+    if resource.delete.marked_condition is not None:
+        obj["status"] = _with_condition(obj.get("status") or {}, *resource.delete.marked_condition, now)
     return Verdict(goes, obj)
+
+
+def _with_condition(status: Object, kind: str, reason: str, message: str, now: datetime) -> Object:
+    conditions = [one for one in status.get("conditions") or () if one.get("type") != kind]
+    made = {"type": kind, "status": "True", "lastTransitionTime": format_time(now), "reason": reason, "message": message}
+    return {**status, "conditions": [*conditions, made]}
 
 
 def _again(

@@ -147,7 +147,7 @@ def validate_create(resource: Resource, obj: Object) -> Causes:
         causes.append(Cause("FieldValueRequired", "Required value: name or generateName is required", "metadata.name"))
     else:
         causes += [_invalid("metadata.name", name, text) for text in resource.name_rule(name, False)]
-    return causes + validate_common(metadata, plain=resource.typed)
+    return causes + validate_common(metadata, plain=_plain(resource))
 
 
 def validate_update(resource: Resource, obj: Object, old: Object) -> Causes:
@@ -160,7 +160,7 @@ def validate_update(resource: Resource, obj: Object, old: Object) -> Causes:
         if metadata.get(member) != before.get(member):
             causes.append(_invalid(f"metadata.{member}", metadata.get(member), "field is immutable"))
     causes += _finalizers_while_deleting(metadata, before)
-    return causes + validate_common(metadata, plain=resource.typed)
+    return causes + validate_common(metadata, plain=_plain(resource))
 
 
 def _finalizers_while_deleting(metadata: dict[str, Any], before: dict[str, Any]) -> Causes:
@@ -194,6 +194,11 @@ def validate_common(metadata: dict[str, Any], path: str = "metadata", *, plain: 
     if "finalizers" in metadata:
         causes += validate_finalizers(metadata["finalizers"], f"{path}.finalizers", plain=plain)
     return causes
+
+
+def _plain(resource: Resource) -> bool:
+    """Custom resources and their definitions may have finalizers that are only warned about."""
+    return resource.typed and not resource.delete.cleanup_finalizer
 
 
 def validate_embedded(metadata: dict[str, Any], path: str) -> Causes:

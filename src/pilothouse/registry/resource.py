@@ -68,6 +68,7 @@ class DeleteRule:
     marks_first: bool = False  # the first DELETE only ever marks
     held_by: tuple[str, ...] = ()  # path of a list of its own that holds a marked object, beside metadata.finalizers
     marked_status: tuple[tuple[str, str], ...] = ()  # what a mark sets in the status
+    marked_condition: tuple[str, str, str] | None = None  # type, reason, message of a condition that a mark makes true
     warning: str = ""  # told to who deletes without a propagation policy
 
 

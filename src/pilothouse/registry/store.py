@@ -338,6 +338,8 @@ class GenericStore:
         behaviour = self.behaviour
         part = behaviour.parts.get(write.subresource) if write.subresource else None
         causes = meta.validate_update(self.resource, obj, old)
+        if causes and not self.resource.typed:
+            causes = causes * 2  # as the original tells them
         validate = behaviour.validate if not write.subresource else part.validate if part is not None else None
         if validate is not None:
             causes += validate(obj, old, write.context())
