@@ -60,5 +60,7 @@ def test_only_the_controllers_that_were_asked_for_run(tmp_path: Path) -> None:
         async with server(tmp_path, names.ROOT_CA) as admin:
             await admin.there(f"{NAMESPACES}/kube-system/configmaps/kube-root-ca.crt")
             assert await admin.names(f"{NAMESPACES}/kube-system/serviceaccounts") == set()
+            spec = {"containers": [{"name": "c", "image": "i"}]}
+            await admin.make(f"{NAMESPACES}/default/pods", "without-account", spec=spec)
 
     run(story())

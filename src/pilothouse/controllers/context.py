@@ -32,7 +32,7 @@ class Context:
         self._tokens = tokens
         self._clients: dict[str, LoopbackClient] = {}
         self.reader = self._made(tokens.issue(MANAGER))  # shared reads
-        self.discovery = Discovery(self.reader)
+        self.discovery = Discovery(self.reader, clock)
         self.namespaces = Informer(keep=_outline)
 
     def client(self, identity: str) -> LoopbackClient:

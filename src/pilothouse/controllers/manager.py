@@ -27,6 +27,11 @@ class ControllerSettings:
     names: tuple[str, ...] = names.NAMES
     root_ca: str = ""
 
+    @property
+    def make_accounts(self) -> bool:
+        """Whether every namespace will have its default ServiceAccount."""
+        return names.SERVICE_ACCOUNT in self.names
+
 
 class Controller(Protocol):
     """Runs until it is cancelled. A new one is made for each run, so it keeps nothing from the last."""

@@ -11,11 +11,13 @@ from typing import Final
 from urllib.parse import quote
 
 from pilothouse.controllers.client import LoopbackClient
+from pilothouse.controllers.clock import Clock
 from pilothouse.controllers.streams import Object
 
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _ROOTS: Final = ("/api", "/apis")
 _STALE: Final = "Stale"
+_RECENT: Final = 1.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +71,34 @@ class _Part:
 class Discovery:
     """Keeps the catalog."""
 
-    def __init__(self, client: LoopbackClient) -> None:
+    def __init__(self, client: LoopbackClient, clock: Clock) -> None:
         self._client = client
+        self._clock = clock
+        self._asked = 0.0
         self._parts: dict[str, _Part] = {}
         self._catalog: Catalog | None = None
 
-    async def catalog(self) -> Catalog:
-        """What is served now: the same object as before where nothing changed. Raises Refusal."""
+    async def catalog(self, max_age: float = 0.0) -> Catalog:
+        """What is served, or was so many seconds ago: the same object where nothing changed. Raises Refusal."""
+        now = self._clock.now()
+        if self._catalog is not None and now - self._asked < max_age:
+            return self._catalog
+        changed = self._catalog is None
         for root in _ROOTS:
             known = self._parts.get(root)
             document, etag = await self._client.get_unless(root, known.etag if known else "", _AGGREGATED)
             if document is not None:
                 self._parts[root] = read_part(document, etag)
-                self._catalog = None
-        if self._catalog is None:
+                changed = True
+        self._asked = now
+        if changed or self._catalog is None:
             self._catalog = _joined([self._parts[root] for root in _ROOTS])
         return self._catalog
+
+    async def find(self, api_version: str, kind: str) -> Served | None:
+        """A kind by its names; looked for anew where it was not served a moment ago. Raises Refusal."""
+        found = (await self.catalog(_RECENT)).find(api_version, kind)
+        return found or (await self.catalog()).find(api_version, kind)
 
 
 def read_part(document: Object, etag: str = "") -> _Part:

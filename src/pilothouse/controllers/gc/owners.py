@@ -78,7 +78,7 @@ class OwnerCheck:
         known = reference.uid in self.absent or key in self.absent
         if known and node.namespace:
             return None
-        served = (await self._discovery.catalog()).find(reference.api_version, reference.kind)
+        served = await self._discovery.find(reference.api_version, reference.kind)
         if served is None:
             raise UnknownKind(f'no kind "{reference.kind}" in "{reference.api_version}"')
         if served.namespaced and not node.namespace:
