@@ -46,7 +46,7 @@ def eventually(look: Callable[[], T], deadline: float = DEADLINE, pause: float =
 class Server:
     """A server process that can be stopped, killed and started again on the same port with the same data."""
 
-    def __init__(self, folder: Path, *flags: str, token: str = ADMIN) -> None:
+    def __init__(self, folder: Path, *flags: str, token: str = ADMIN, start: bool = True) -> None:
         self.data = folder / "data"
         self.log = folder / "server.log"
         self.flags = flags
@@ -54,7 +54,8 @@ class Server:
         self.port = 0
         self.process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
-        self.start()
+        if start:
+            self.start()
 
     @property
     def url(self) -> str:

@@ -8,6 +8,8 @@ from typing import Any, Final
 from pilothouse.builtin.types import META, TypeTable
 from pilothouse.endpoints.negotiation import PROTOBUF, Form
 from pilothouse.endpoints.render import headers_of
+from pilothouse.kit.aside import Aside
+from pilothouse.kit.turns import in_turns
 from pilothouse.machinery import protobuf, yamlcodec
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.codec import ObjectCodec
@@ -17,15 +19,17 @@ from pilothouse.serving.http import Answer, Response
 from pilothouse.storage.api import StoredObject
 
 _PARTIAL: Final = "PartialObjectMetadata"
+_ITEM_WORK: Final = 8  # putting one item into a list is as much work as so many bytes of JSON
 
 
 class ProtobufForms:
-    """One resource. `types` has the meta types and the list types of all packages."""
+    """One resource. `types`: the meta types and the list types of all packages; `aside`: where long lists are made."""
 
-    def __init__(self, resource: Resource, codec: ObjectCodec, types: TypeTable) -> None:
+    def __init__(self, resource: Resource, codec: ObjectCodec, types: TypeTable, aside: Aside) -> None:
         self._resource = resource
         self._codec = codec
         self._types = types
+        self._aside = aside
 
     def _message(self, stored: StoredObject, version: str) -> bytes:
         key = ("protobuf", version)
@@ -53,32 +57,38 @@ class ProtobufForms:
     def _meta(self, name: str) -> Schema:
         return self._types.get(META, name)
 
-    def list_answer(
+    async def list_answer(
         self, page: ListPage, version: str, form: Form, metadata: Callable[[StoredObject], bytes]
     ) -> Answer:
-        meta: Object = {"resourceVersion": str(page.revision)}
+        meta: Object = {"resourceVersion": str(page.revision)} if page.revision else {}  # computed kinds have none
         if page.continue_token:
             meta["continue"] = page.continue_token
         if page.remaining is not None:
             meta["remainingItemCount"] = page.remaining
         if form.form:
-            return Response(200, headers_of(PROTOBUF), self._partial_list(page, meta, form.form_version))
+            return Response(200, headers_of(PROTOBUF), await self._partial_list(page, meta, form.form_version))
         served = self._resource.versions[version]
         schema = self._types.get(served.schema.package, served.kind + "List")
-        pieces = protobuf.list_pieces(schema, meta, [self._message(item, version) for item in page.items])
-        return Response(200, headers_of(PROTOBUF), protobuf.wrap_pieces(served.api_version, served.kind + "List", pieces))
+        messages = await in_turns(page.items, lambda item: self._message(item, version))
+        pieces = await self._aside.run(_ITEM_WORK * len(messages), protobuf.list_pieces, schema, meta, messages)
+        return Response(
+            200, headers_of(PROTOBUF), protobuf.wrap_pieces(served.api_version, served.kind + "List", pieces)
+        )
 
-    def _partial_list(self, page: ListPage, meta: Object, version: str) -> bytes:
+    async def _partial_list(self, page: ListPage, meta: Object, version: str) -> bytes:
         schema = self._meta(_PARTIAL)
-        items = []
-        for item in page.items:
+
+        def message(item: StoredObject) -> bytes:
             key = "protobuf.partial"
             made: bytes | None = item.forms.get(key)
             if made is None:
                 shown = {"metadata": self._codec.decode(item).get("metadata", {})}
                 made = item.forms[key] = protobuf.encode_message(schema, shown)
-            items.append(made)
-        raw = protobuf.encode_list(self._meta(_PARTIAL + "List"), meta, items)
+            return made
+
+        items = await in_turns(page.items, message)
+        schema_of_list = self._meta(_PARTIAL + "List")
+        raw = await self._aside.run(_ITEM_WORK * len(items), protobuf.encode_list, schema_of_list, meta, items)
         return protobuf.wrap(f"meta.k8s.io/{version}", _PARTIAL + "List", raw)
 
     def event(self, kind: str, stored: StoredObject, version: str) -> bytes:
@@ -135,5 +145,3 @@ class MetaForms:
 
     def protobuf(self, obj: dict[str, Any]) -> bytes:
         return encode_object(self._types(), obj)
-
-

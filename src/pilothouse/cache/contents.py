@@ -47,21 +47,19 @@ class Contents:
             self.objects[key] = current
         return Change(key, current, previous, event.revision)
 
-    def page(self, request: ListRequest, revision: int) -> Page:
-        """A page of the present state, which is that of `revision`."""
+    def within(self, request: ListRequest) -> list[StoredObject]:
+        """All that the request's range holds, accepted or not; not to be changed."""
         if request.after and request.after > request.prefix:
-            items = self._slice(request.prefix, request.after)
-        else:
-            items = self._whole(request.prefix)
-        return cut_page(items, request, revision)
+            return self._slice(request.prefix, request.after)
+        return self._whole(request.prefix)
 
-    def past_page(self, request: ListRequest, revision: int, undone: dict[str, StoredObject | None]) -> Page:
-        """A page of the state at `revision`, where `undone` is what stood there for all keys that changed since."""
+    def past(self, request: ListRequest, undone: dict[str, StoredObject | None]) -> list[StoredObject]:
+        """The same in a past state, where `undone` is what stood there for all keys that changed since."""
         start, end = max(request.prefix, request.after or ""), prefix_end(request.prefix)
         items = [item for item in self._slice(request.prefix, request.after) if item.key not in undone]
         items.extend(item for key, item in undone.items() if item is not None and start <= key < end)
         items.sort(key=_key)
-        return cut_page(items, request, revision)
+        return items
 
     def _whole(self, prefix: str) -> list[StoredObject]:
         items = self._lists.get(prefix)
@@ -92,20 +90,8 @@ def _key(item: StoredObject) -> str:
     return item.key
 
 
-def cut_page(items: Sequence[StoredObject], request: ListRequest, revision: int) -> Page:
-    """The page of `items`, which are all that the request's range holds."""
-    accept, limit = request.accept, request.limit
-    if accept is None:
-        if not limit or len(items) <= limit:
-            return Page(items, revision)
-        return Page(items[:limit], revision, items[limit - 1].key + "\0", len(items) - limit)
-    if not limit:
-        return Page([item for item in items if accept(item)], revision)
-    chosen: list[StoredObject] = []
-    for position, item in enumerate(items, 1):
-        if accept(item):
-            chosen.append(item)
-            if len(chosen) == limit:
-                more = position < len(items)
-                return Page(chosen, revision, item.key + "\0" if more else None)
-    return Page(chosen, revision)
+def cut_page(items: Sequence[StoredObject], limit: int, revision: int) -> Page:
+    """The first `limit` (0: all) of the objects of a range."""
+    if not limit or len(items) <= limit:
+        return Page(items, revision)
+    return Page(items[:limit], revision, items[limit - 1].key + "\0", len(items) - limit)

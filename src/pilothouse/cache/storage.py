@@ -12,9 +12,10 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from pilothouse.cache.contents import Contents
+from pilothouse.cache.contents import Contents, cut_page
 from pilothouse.cache.history import History, HistoryLimits
 from pilothouse.cache.watchers import CacheSubscription, Watchers
+from pilothouse.kit.turns import accepted
 from pilothouse.storage.api import (
     Check,
     Deliver,
@@ -122,15 +123,14 @@ class CachedStorage:
     async def list(self, request: ListRequest) -> Page:
         if request.read is not Read.EXACT:
             state = await self._fresh(request.read, request.revision)
-            return state.contents.page(request, state.revision)
+            return await _page(state.contents.within(request), request, state.revision)
         revision = request.revision
         state = await self._fresh(Read.AT_LEAST, revision)
         if revision < state.history.floor:
             return await self._beyond.list(request)
         undone = state.history.undone(revision)
-        if not undone:
-            return state.contents.page(request, revision)
-        return state.contents.past_page(request, revision, undone)
+        items = state.contents.past(request, undone) if undone else state.contents.within(request)
+        return await _page(items, request, revision)
 
     async def revision(self) -> int:
         return await self._engine.revision()
@@ -320,6 +320,15 @@ class CachedStorage:
             if state.subscription is not None:
                 state.subscription.close()
             self._lost(state, None)
+
+
+async def _page(items: Sequence[StoredObject], request: ListRequest, revision: int) -> Page:
+    """`revision` is that of `items`: nothing may be awaited between them."""
+    if request.accept is None:
+        return cut_page(items, request.limit, revision)
+    chosen, looked = await accepted(items, request.accept, request.limit)
+    more = bool(request.limit) and len(chosen) == request.limit and looked < len(items)
+    return Page(chosen, revision, chosen[-1].key + "\0" if more else None)
 
 
 def _same(left: StoredObject | None, right: StoredObject | None) -> bool:

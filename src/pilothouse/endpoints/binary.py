@@ -21,7 +21,7 @@ class BinaryForms(Protocol):
 
     def partial(self, obj: Object, version: str) -> bytes: ...
 
-    def list_answer(
+    async def list_answer(
         self, page: ListPage, version: str, form: Form, metadata: Callable[[StoredObject], bytes]
     ) -> Answer: ...
 

@@ -22,7 +22,7 @@ async def create_object(scope: Scope, request: Request) -> Response:
     wipe_server_fields(obj)
     owned = await scope.options.aside.run(write.load.size, owned_object, scope, obj, write)
     stored = await scope.store.create(owned, write)
-    return scope.forms.object_response(stored, scope.version, form, query, status=201)
+    return await scope.forms.object_response(stored, scope.version, form, query, status=201)
 
 
 def owned_object(scope: Scope, obj: Object, write: Write) -> Object:

@@ -28,7 +28,7 @@ async def delete_object(scope: Scope, request: Request) -> Response:
     if done.gone and not scope.resource.delete.answers_object:
         return scope.forms.status_response(success(scope, info.name, done.uid), form)
     held = not done.gone and options.orphan_dependents is False and not options.policy
-    return scope.forms.object_response(done.shown, scope.version, form, query, status=202 if held else 200)
+    return await scope.forms.object_response(done.shown, scope.version, form, query, status=202 if held else 200)
 
 
 def success(scope: Scope, name: str, uid: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ async def delete_collection(scope: Scope, request: Request) -> Answer:
         except APIError as error:
             if error.code != 404:
                 raise
-    return scope.forms.list_answer(page, scope.version, form, query)
+    return await scope.forms.list_answer(page, scope.version, form, query)
 
 
 def _unsafe_refused() -> APIError:

@@ -19,4 +19,4 @@ async def get_object(scope: Scope, request: Request) -> Response:
         elif version is not None:
             read, revision = Read.AT_LEAST, version
     stored = await scope.store.get(info.namespace, info.name, read, revision)
-    return scope.forms.object_response(stored, scope.version, form, query)
+    return await scope.forms.object_response(stored, scope.version, form, query)

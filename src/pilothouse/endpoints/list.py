@@ -14,4 +14,4 @@ async def list_collection(scope: Scope, request: Request) -> Answer:
     options = list_options(query)
     namespace = info.namespace if scope.resource.namespaced else ""
     page = await list_objects(scope.store, namespace, options)
-    return scope.forms.list_answer(page, scope.version, form, query)
+    return await scope.forms.list_answer(page, scope.version, form, query)

@@ -47,7 +47,7 @@ async def patch_object(scope: Scope, request: Request) -> Response:
         return await scope.options.aside.run(write.load.size, patched, old)
 
     stored, _ = await scope.store.update(info.name, produce, write, unconditional=unconditional(scope) or True)
-    return scope.forms.object_response(stored, scope.version, form, query)
+    return await scope.forms.object_response(stored, scope.version, form, query)
 
 
 async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:

@@ -26,7 +26,7 @@ async def update_object(scope: Scope, request: Request) -> Response:
     stored, created = await scope.store.update(
         info.name, produce, write, create=creates(scope), unconditional=unconditional(scope)
     )
-    return scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
+    return await scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 
 
 def creates(scope: Scope) -> bool:

@@ -7,16 +7,14 @@ Messages are the original's, as it answers them with 400.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.goquote import quote
+from pilothouse.machinery.matching import Labels, Predicate, compile_fields, compile_labels
 from pilothouse.machinery.names import label_value, qualified_name
-
-Labels = Mapping[str, str]
-Predicate = Callable[[Labels], bool]
 
 IN: Final = "in"
 NOT_IN: Final = "notin"
@@ -51,32 +49,6 @@ class Requirement:
         sign = {GREATER: ">", LESS: "<"}.get(self.operator, self.operator)
         return f"{self.key}{sign}{self.values[0]}"
 
-    def predicate(self) -> Predicate:
-        """A test of one object's labels."""
-        key, values = self.key, frozenset(self.values)
-        if self.operator == EXISTS:
-            return lambda labels: key in labels
-        if self.operator == NOT_EXISTS:
-            return lambda labels: key not in labels
-        if self.operator in (NOT_IN, NOT_EQUALS):
-            return lambda labels: labels.get(key) not in values
-        if self.operator in (GREATER, LESS):
-            return _compared(key, int(self.values[0]), self.operator == GREATER)
-        if len(values) == 1:
-            only = self.values[0]
-            return lambda labels: labels.get(key) == only
-        return lambda labels: labels.get(key) in values
-
-
-def _compared(key: str, bound: int, greater: bool) -> Predicate:
-    def test(labels: Labels) -> bool:
-        value = labels.get(key)
-        if value is None or _INTEGER.fullmatch(value) is None or not -(2**63) <= int(value) < 2**63:
-            return False
-        return int(value) > bound if greater else int(value) < bound
-
-    return test
-
 
 class LabelSelector:
     """Requirements that must all hold, sorted by key; none: everything matches."""
@@ -85,7 +57,7 @@ class LabelSelector:
 
     def __init__(self, requirements: tuple[Requirement, ...] = ()) -> None:
         self.requirements = tuple(sorted(requirements, key=lambda requirement: requirement.key))
-        self.matches: Predicate = _all([requirement.predicate() for requirement in self.requirements])
+        self.matches: Predicate = compile_labels(self.requirements)
 
     @property
     def empty(self) -> bool:
@@ -114,17 +86,6 @@ class _Nothing(LabelSelector):
     @property
     def empty(self) -> bool:
         return False
-
-
-def _all(tests: list[Predicate]) -> Predicate:
-    if not tests:
-        return lambda labels: True
-    if len(tests) == 1:
-        return tests[0]
-    if len(tests) == 2:
-        first, second = tests
-        return lambda labels: first(labels) and second(labels)
-    return lambda labels: all(test(labels) for test in tests)
 
 
 EVERYTHING: Final = LabelSelector()
@@ -317,7 +278,7 @@ class FieldSelector:
 
     def __init__(self, requirements: tuple[FieldRequirement, ...] = ()) -> None:
         self.requirements = requirements
-        self.matches: Predicate = _all([_field_test(requirement) for requirement in requirements])
+        self.matches: Predicate = compile_fields(requirements)
 
     @property
     def empty(self) -> bool:
@@ -337,13 +298,6 @@ class FieldSelector:
     def __str__(self) -> str:
         """The canonical text."""
         return ",".join(str(requirement) for requirement in self.requirements)
-
-
-def _field_test(requirement: FieldRequirement) -> Predicate:
-    label, value = requirement.label, requirement.value
-    if requirement.equal:
-        return lambda fields: fields.get(label, "") == value
-    return lambda fields: fields.get(label, "") != value
 
 
 _TERM_END: Final = re.compile(r"(?:[^,\\]|\\.|\\$)*", re.DOTALL)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pilothouse.machinery.errors import APIError, bad_request, gone
 from pilothouse.machinery.selectors import FieldSelector, LabelSelector, parse_field_selector, parse_label_selector
@@ -17,6 +18,7 @@ from pilothouse.storage import errors as stored_errors
 from pilothouse.storage.api import ListRequest, Read, StoredObject
 
 Accept = Callable[[StoredObject], bool]
+_SELECTOR_WORK: Final = 8  # a character of a selector is as much work as so many bytes of JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,12 @@ def select(store: GenericStore, namespace: str, options: ListOptions) -> Selecti
     return Selection(prefix, accept, key, text)
 
 
+async def selected(store: GenericStore, namespace: str, options: ListOptions) -> Selection:
+    """`select`; long selectors are read beside the loop."""
+    size = len(options.label_selector) + len(options.field_selector)
+    return await store.services.aside.run(_SELECTOR_WORK * size, select, store, namespace, options)
+
+
 def _check_field_labels(store: GenericStore, fields: FieldSelector) -> None:
     known = store.resource.field_labels
     for label in fields.labels():
@@ -86,7 +94,7 @@ def _predicate(
 
 async def list_objects(store: GenericStore, namespace: str, options: ListOptions) -> ListPage:
     """One page. Raises BadRequest, Expired (with a token to go on with), the 504 of a too large revision."""
-    selection = select(store, namespace, options)
+    selection = await selected(store, namespace, options)
     request = _request(store, selection, options)
     try:
         page = await store.storage.list(request)

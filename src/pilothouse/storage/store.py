@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from pilothouse.kit.turns import accepted
 from pilothouse.storage.api import (
     Change,
     Check,
@@ -57,7 +58,7 @@ class EngineStorage:
         items = [stored(item) for item in found.items]
         at = request.revision if request.read is Read.EXACT else found.revision
         if request.accept is not None:
-            items = [item for item in items if request.accept(item)]
+            items, _ = await accepted(items, request.accept)
         more = found.count > len(found.items)
         if not more:
             return Page(items, at)
@@ -72,13 +73,10 @@ class EngineStorage:
         found = await self._range(start, end, request.read, request.revision, chunk)
         at = request.revision if request.read is Read.EXACT else found.revision
         while True:
-            for position, item in enumerate(found.items):
-                candidate = stored(item)
-                if accept(candidate):
-                    items.append(candidate)
-                    if len(items) == limit:
-                        more = found.count > position + 1
-                        return Page(items, at, item.key + "\0" if more else None)
+            chosen, looked = await accepted(map(stored, found.items), accept, limit - len(items))
+            items += chosen
+            if len(items) == limit:
+                return Page(items, at, chosen[-1].key + "\0" if found.count > looked else None)
             if found.count <= len(found.items):
                 return Page(items, at)
             start = found.items[-1].key + "\0"
