@@ -22,6 +22,7 @@ Object = dict[str, Any]
 Lookup = Callable[[str, str, str], Awaitable[Object | None]]
 """(resource of the core group, namespace, name) -> the object, None where there is none."""
 
+K = TypeVar("K")
 T = TypeVar("T")
 USER_PREFIX: Final = "system:serviceaccount:"
 GROUP: Final = "system:serviceaccounts"
@@ -92,33 +93,36 @@ class ServiceAccountTokens:
         self._lookup = lookup
         self._now = now
         self._verified: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
-        self._good: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
+        self._good: OrderedDict[tuple[str, tuple[str, ...]], tuple[float, Caller, tuple[str, ...]]] = OrderedDict()
 
     async def authenticate(self, token: str, audiences: Sequence[str]) -> tuple[Caller, tuple[str, ...]] | None:
         """Who it is and for which of the audiences; None for a token of another issuer. Raises Refused."""
+        now = self._now()
+        seconds = now.timestamp()
+        key = token, tuple(audiences)
+        good = self._good.get(key)
+        if good is not None and good[0] > seconds:
+            return good[1], good[2]
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
         found = self._verified.get(digest)
         if found is None:
-            found = self._verify(token)
+            found = await self._verify(token)
             if found is None:
                 return None
             _remember(self._verified, digest, found)
         matching = _check_audiences(found, audiences)
-        now = self._now()
-        _check_time(found, now)
-        good = self._good.get(digest)
-        if good is not None and good[1] > now.timestamp():
-            return good[0], matching
+        _check_time(found, seconds)
         caller = await self._caller(found, now)
-        _remember(self._good, digest, (caller, now.timestamp() + REMEMBERED))
+        _remember(self._good, key, (min(seconds + REMEMBERED, _number(found.get("exp"))), caller, matching))
         return caller, matching
 
-    def _verify(self, token: str) -> dict[str, Any] | None:
+    async def _verify(self, token: str) -> dict[str, Any] | None:
         try:
             if claims_of(token).get("iss") not in self._issuers:
                 return None
         except BadToken:
             return None
+        await self._signer.ready()
         try:
             return self._signer.verify(token)
         except BadToken as error:
@@ -180,8 +184,7 @@ def _quoted(texts: Sequence[str]) -> str:
     return "[" + " ".join(f'"{text}"' for text in texts) + "]"
 
 
-def _check_time(found: dict[str, Any], now: datetime) -> None:
-    seconds = now.timestamp()
+def _check_time(found: dict[str, Any], seconds: float) -> None:
     if seconds >= _number(found.get("exp")):
         raise Refused("service account token has expired")
     if seconds < _number(found.get("nbf")):
@@ -198,7 +201,7 @@ def _gone(obj: Object, now: datetime) -> bool:
     return marked is not None and parse_time(marked) < now - _LEEWAY
 
 
-def _remember(memory: OrderedDict[bytes, T], key: bytes, value: T) -> None:
+def _remember(memory: OrderedDict[K, T], key: K, value: T) -> None:
     memory[key] = value
     if len(memory) > _LONGEST_MEMORY:
         memory.popitem(last=False)

@@ -1,10 +1,10 @@
-"""What others need to verify service account tokens by themselves: the issuer's configuration and its keys (OpenID Connect
-Discovery; Kubernetes documentation, "Service Account Issuer Discovery").
+"""What others need to verify service account tokens by themselves: the issuer's configuration and its keys (OpenID
+Connect Discovery; Kubernetes documentation, "Service Account Issuer Discovery").
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,20 +17,32 @@ KEYS_PATH: Final = "/openid/v1/jwks"
 _CACHED: Final = (b"Cache-Control", b"public, max-age=3600")
 
 
+async def _at_once() -> None:
+    """Nothing to wait for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """`keys_at`: URL of the keys. `public_keys`: JSON web keys, public parts only."""
+    """`keys_at`: URL of the keys. `public_keys`: JSON web keys, public parts only; `ready` is waited for before they
+    are asked for.
+    """
 
     name: str
     keys_at: Callable[[], str]
     public_keys: Callable[[], Sequence[Mapping[str, Any]]]
+    ready: Callable[[], Awaitable[None]] = _at_once
 
 
 def issuer_handlers(issuer: Issuer) -> dict[str, Handler]:
     """By path."""
-    return {CONFIGURATION_PATH: _page(lambda: _configuration(issuer), b"application/json"), KEYS_PATH: _page(
-        lambda: {"keys": list(issuer.public_keys())}, b"application/jwk-set+json"
-    )}  # fmt: skip
+
+    def keys() -> dict[str, Any]:
+        return {"keys": list(issuer.public_keys())}
+
+    return {
+        CONFIGURATION_PATH: _page(issuer, lambda: _configuration(issuer), b"application/json"),
+        KEYS_PATH: _page(issuer, keys, b"application/jwk-set+json"),
+    }
 
 
 def _configuration(issuer: Issuer) -> dict[str, Any]:
@@ -43,10 +55,11 @@ def _configuration(issuer: Issuer) -> dict[str, Any]:
     }
 
 
-def _page(document: Callable[[], dict[str, Any]], media_type: bytes) -> Handler:
+def _page(issuer: Issuer, document: Callable[[], dict[str, Any]], media_type: bytes) -> Handler:
     async def serve(request: Request) -> Answer:
         if request.method != "GET":
             raise method_not_allowed()
+        await issuer.ready()
         return Response(200, [_CACHED, (b"Content-Type", media_type)], dumps(document()))
 
     return serve

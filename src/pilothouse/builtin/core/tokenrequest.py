@@ -70,6 +70,7 @@ class TokenRequests:
         if not spec.get("audiences"):
             spec["audiences"] = list(self.identity.tokens.audiences)
         bound = await self._bound(spec.get("boundObjectRef"), write)
+        await self.identity.signer.ready()
         return 201, self._answer(owned, spec, account, bound, write)
 
     def _answer(
