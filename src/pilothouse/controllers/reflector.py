@@ -93,6 +93,11 @@ class Reflector:
                 if watch is self._running:
                     return
 
+    async def read_out(self) -> None:
+        """Until what the running watch has told by now is in the sink; at once where none runs."""
+        if self._running is not None:
+            await self._running.emptied()
+
     async def _list(self) -> None:
         client, source, sink = self._client, self._source, self._sink
         accept = METADATA_LIST if source.metadata else JSON

@@ -13,7 +13,7 @@ from pilothouse.controllers.client import METADATA, LoopbackClient, Refusal
 from pilothouse.controllers.gc.graph import FOREGROUND, ORPHAN, Graph, Node, Object, references_of
 from pilothouse.controllers.gc.owners import OwnerCheck, Owners, Unresolvable
 from pilothouse.controllers.resources import Served
-from pilothouse.controllers.workqueue import WorkQueue
+from pilothouse.controllers.workqueue import Later, WorkQueue
 
 
 class Collector:
@@ -42,7 +42,7 @@ class Collector:
     async def look(self, uid: str) -> None:
         """Delete the object if nobody owns it any more; if it is being deleted in the foreground, go on with that.
 
-        Raises Refusal, UnknownKind: look again later.
+        Raises Refusal, Later: look again.
         """
         node = self._graph.get(uid)
         if node is None or node.served is None or (node.deleting and not node.foreground) or self._graph.settled(node):
@@ -70,6 +70,8 @@ class Collector:
             lost = {reference.uid for reference in (*owners.dangling, *owners.waiting)}
             if lost:
                 await self._drop_references(node, served, live, lost)
+            if not all(self._graph.knows(reference, node) for reference in owners.solid):
+                raise Later("an owner is not followed yet, so nobody would tell of its end")
         elif owners.waiting and node.dependents:
             if any(dependent.foreground for dependent in node.dependents):  # a circle: somebody has to give way
                 await self._unblock(node, served, live)

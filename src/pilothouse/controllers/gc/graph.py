@@ -196,8 +196,11 @@ class Graph:
         """True where nothing has to be done: the graph knows all owners, and none waits for its end."""
         if node.foreground:
             return False
-        for reference in node.owners:
-            owner = self._nodes.get(reference.uid)
-            if owner is None or not owner.is_what(reference, node.namespace) or owner.foreground:
-                return False
-        return True
+        return all(
+            self.knows(reference, node) and not self._nodes[reference.uid].foreground for reference in node.owners
+        )
+
+    def knows(self, reference: Reference, node: Node) -> bool:
+        """Whether the owner that `node` refers to was seen, and not only heard of."""
+        owner = self._nodes.get(reference.uid)
+        return owner is not None and owner.is_what(reference, node.namespace)

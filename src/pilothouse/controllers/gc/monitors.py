@@ -84,8 +84,8 @@ class Monitors:
         wanted = [one for one in catalog.able(*NEEDED) if (one.group, one.plural) not in IGNORED]
         failed = {text for text, _ in catalog.failed}
         for served in [one for one in self._running if one not in wanted and one.api_version not in failed]:
+            await self._running.pop(served).read_out()  # its last objects may have been deleted just now
             await self._tasks.end(_name(served))
-            del self._running[served]
             for node in self._graph.of(served):
                 self._graph.remove(node.uid)
         for served in wanted:
