@@ -96,9 +96,12 @@ class World:
     async def pause(self) -> None:
         await asyncio.sleep(0)
 
-    async def bootstrap(self) -> None:
+    async def bootstrap_again(self) -> None:
         await ensure_default_service_cidr(self.stores["networking.k8s.io", "servicecidrs"], self.ranges, self.now)
         await ensure_system_priority_classes(self.stores["scheduling.k8s.io", "priorityclasses"], self.now)
+
+    async def bootstrap(self) -> None:
+        await self.bootstrap_again()
         await self.create("namespaces", {"metadata": {"name": NAMESPACE}})
 
     def store(self, plural: str) -> GenericStore:

@@ -143,6 +143,12 @@ class Settings:
     controllers: tuple[str, ...] = flag(
         ("*",), "Behaviour", values.words, "controllers to run: * for all, none, or names with commas between", "*"
     )
+    enable_admission_plugins: tuple[str, ...] = flag(
+        (), "Behaviour", values.plugins, "admission plug-ins to switch on beside the usual ones", "none"
+    )
+    disable_admission_plugins: tuple[str, ...] = flag(
+        (), "Behaviour", values.plugins, "admission plug-ins to switch off", "none"
+    )
     allow_privileged: bool = flag(True, "Behaviour", values.boolean, "let Pods ask for privileged containers", "true")
     runtime_config: tuple[tuple[str, str | None], ...] = flag(
         (), "Behaviour", values.pairs, "versions to serve or not, as in api/beta=true,apps/v1=false", "the stable ones"
@@ -246,6 +252,7 @@ def _metavar(row: Field[Any]) -> str:
         values.network: "CIDR",
         values.origins: "LIST",
         values.words: "LIST",
+        values.plugins: "LIST",
         values.modes: "LIST",
         values.pairs: "LIST",
     }

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pilothouse.admission.defaults import Choice
+
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "Node", "RBAC")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -105,6 +107,13 @@ def network(value: str) -> str:
 def words(value: str) -> tuple[str, ...]:
     """Words with commas between."""
     return tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+def plugins(value: str) -> tuple[str, ...]:
+    """Admission plug-ins, comma separated."""
+    found = words(value)
+    Choice.of(found)
+    return found
 
 
 def modes(value: str) -> tuple[str, ...]:

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from pilothouse.admission.chain import Chain
 from pilothouse.admission.createrights import CreateRights
-from pilothouse.admission.defaults import PluginNeeds, default_plugins
+from pilothouse.admission.defaults import Choice, PluginNeeds, default_plugins
 from pilothouse.admission.lookups import Stores
 from pilothouse.admission.roleescalation import RoleEscalation
 from pilothouse.app.authorization import Authorization, build_authorization
+from pilothouse.app.clusterservices import cluster_services, ranges_of
 from pilothouse.app.customresources import extensions
 from pilothouse.app.front import Parts, build_front
 from pilothouse.app.identity import build_identity
@@ -26,14 +27,12 @@ from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
 from pilothouse.auth.identity import Identity
 from pilothouse.builtin import enablement
-from pilothouse.builtin.allocation.repair import PERIOD
-from pilothouse.builtin.allocation.wiring import allocation, families
+from pilothouse.builtin.allocation.wiring import families
 from pilothouse.builtin.binaryforms import MetaForms
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
-from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
 from pilothouse.builtin.core.connect.kubelets import Outgoing
 from pilothouse.builtin.rbac_bootstrap.hook import ensure_bootstrap_rbac
-from pilothouse.builtin.server import BuiltinServer, Needs, OpenStorage
+from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import builtin_types
 from pilothouse.cache.storage import CachedStorage
 from pilothouse.controllers.clock import LoopClock
@@ -68,7 +67,6 @@ from pilothouse.storage.api import Engine
 from pilothouse.storage.engines.memory import MemoryEngine
 
 FIRST_READABLE = 2  # revision
-NODE_PORTS = "30000-32767"
 _log = logging.getLogger(__name__)
 
 
@@ -130,7 +128,7 @@ async def build_application(
         now=utc_now,
         max_body=settings.max_request_bytes,
         allow_privileged=settings.allow_privileged,
-        service_families=families(settings.service_cluster_ip_range.split(",")),
+        service_families=families(ranges_of(settings)),
         random=random.random,
     )
     router = Router()
@@ -145,13 +143,14 @@ async def build_application(
     identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now)
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
     accounts = controllers is not None and controllers.make_accounts
-    builtin.install(partial(_admission, identity, modes, accounts), identity)
+    plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
+    builtin.install(partial(_admission, identity, modes, accounts, plugins), identity)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
-    _first_objects(settings, engine, builtin.stores, hooks)
+    _first_objects(engine, builtin.stores, hooks)
     _rights(modes, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close])
-    _services(settings, builtin.stores, needs.open_storage, hooks, application.tasks)
+    cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
@@ -168,7 +167,8 @@ def _issuer(settings: Settings, identity: Identity) -> Issuer:
     def keys_at() -> str:
         return settings.service_account_jwks_uri or f"https://{settings.host}:{settings.port}{KEYS_PATH}"
 
-    return Issuer(identity.tokens.issuer, keys_at, lambda: [key.public() for key in identity.signer.keys])
+    signer = identity.signer
+    return Issuer(identity.tokens.issuer, keys_at, lambda: [key.public() for key in signer.keys], signer.ready)
 
 
 def _outgoing(settings: Settings) -> Outgoing:
@@ -200,10 +200,14 @@ async def _open_engine(settings: Settings) -> Engine:
 
 
 def _admission(
-    identity: Identity, modes: Authorization, accounts: bool, stores: dict[tuple[str, str], GenericStore]
+    identity: Identity,
+    modes: Authorization,
+    accounts: bool,
+    choice: Choice,
+    stores: dict[tuple[str, str], GenericStore],
 ) -> Chain:
     """`accounts`: whether pods need a service account; only controllers make the default ones."""
-    plugins = default_plugins(PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts))
+    plugins = default_plugins(PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts), choice)
     # Rights come first where a write is judged, and last where it is still changed: the one looks at the request, the
     # other at what became of it.
     return Chain([CreateRights(modes.authorizer), *plugins, RoleEscalation(modes.authorizer, modes.policy)])
@@ -240,23 +244,6 @@ def _chain(
     )
 
 
-def _services(
-    settings: Settings, stores: Stores, open_storage: OpenStorage, hooks: Hooks, tasks: list[asyncio.Task[None]]
-) -> None:
-    """Services take addresses and node ports, which are accounted for now and then."""
-    ranges = settings.service_cluster_ip_range.split(",")
-    made = allocation(stores, open_storage, ranges, NODE_PORTS, utc_now)
-    stores["", "services"].claims = made.claims
-
-    async def account() -> None:
-        await hooks.done("start-kubernetes-service-cidr-controller")
-        await made.repair.once()
-        keeping = made.repair.keep(lambda: asyncio.sleep(PERIOD))
-        tasks.append(asyncio.get_running_loop().create_task(keeping, name="service addresses and ports"))
-
-    hooks.add("start-service-ip-repair-controllers", account)
-
-
 def _rights(modes: Authorization, stores: Stores, hooks: Hooks) -> None:
     """The default roles and bindings, and what authorizers know of what is stored."""
 
@@ -268,15 +255,11 @@ def _rights(modes: Authorization, stores: Stores, hooks: Hooks) -> None:
     hooks.add("rbac/bootstrap-roles", bootstrap)
 
 
-def _first_objects(
-    settings: Settings, engine: Engine, stores: dict[tuple[str, str], GenericStore], hooks: Hooks
-) -> None:
+def _first_objects(engine: Engine, stores: dict[tuple[str, str], GenericStore], hooks: Hooks) -> None:
     """What a new store is given."""
-    ranges = settings.service_cluster_ip_range.split(",")
-    classes, cidrs = stores["scheduling.k8s.io", "priorityclasses"], stores["networking.k8s.io", "servicecidrs"]
+    classes = stores["scheduling.k8s.io", "priorityclasses"]
     hooks.add("start-system-namespaces-controller", _system_namespaces(engine, stores))
     hooks.add("scheduling/bootstrap-system-priority-classes", lambda: ensure_system_priority_classes(classes, utc_now))
-    hooks.add("start-kubernetes-service-cidr-controller", lambda: ensure_default_service_cidr(cidrs, ranges, utc_now))
 
 
 def _system_namespaces(engine: Engine, stores: dict[tuple[str, str], GenericStore]) -> Callable[[], Awaitable[None]]:
