@@ -51,7 +51,6 @@ class DefinitionController:
         self._instances = instances
         self._now = now
         self._owner = Ownership(store.resource, store.resource.hub, "status")
-        self._owner_of_all = Ownership(store.resource, store.resource.hub)
         self._queue: asyncio.Queue[str] = asyncio.Queue()
         self._waiting: set[str] = set()
         self._pauses: dict[str, float] = {}
@@ -107,7 +106,7 @@ class DefinitionController:
         )
         if not await self._instances.delete_all(definition):
             return False
-        await self._update(definition.name, "", self._owner_of_all, _without_cleanup)
+        await self._update(definition.name, "status", self._owner, _without_cleanup)
         return True
 
     async def _write_status(self, name: str, decide: Callable[[Object], Object | None]) -> None:

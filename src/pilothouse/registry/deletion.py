@@ -48,7 +48,7 @@ def check_preconditions(resource: Resource, name: str, obj: Object, options: Del
 
 
 def _precondition(resource: Resource, name: str, what: str, asked: str, found: str, hint: str) -> APIError:
-    if resource.delete.marks_first:
+    if resource.delete.marks_first or resource.delete.cleanup_finalizer:
         why = f"Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}"
         return conflict(resource.group, resource.plural, name, why)
     why = f"the {what} in the precondition ({asked}) does not match the {what} in record ({found}).{hint}"

@@ -58,7 +58,7 @@ def _compile(schema: Schema, child: Callable[[Schema], Own | None], whole: bool)
     if shape.kind == ATOM:
         return lambda value: LEAF
     if shape.kind == FREE:
-        return _free
+        return _free if whole else _free_applied
     if shape.kind == STRUCT:
         return _Frames(shape, child, whole, whole).own
     if shape.kind == MAP:
@@ -75,6 +75,12 @@ def _free(value: Any) -> Node:
     for name in sorted(value):
         out[f"f:{name}"] = _free(value[name])
     return out
+
+
+def _free_applied(value: Any) -> Node:
+    """A field that may hold anything is no member itself, but what is in it is owned with all its parts."""
+    out = _free(value)
+    return {element: node for element, node in out.items() if element != SELF} if len(out) > 1 else LEAF
 
 
 class _Frames:

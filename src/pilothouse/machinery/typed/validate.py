@@ -15,6 +15,7 @@ _ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
 _TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
 
 
+_NO_KEYS: Final = "k:{}"
 Fits = Callable[[Any], bool]
 
 
@@ -111,9 +112,11 @@ def _list_fits(schema: Schema) -> Fits:
             return False
         if not keyed:
             return True
-        if any(_wrong_item(shape, item) for item in value):
+        kinds = set(map(type, value))
+        if kinds - {dict} if shape.kind == KEYED else kinds & {dict, list, type(None)}:
             return False
-        return len(value) < 2 or len(set(map(element, value))) == len(value)
+        elements = set(map(element, value))
+        return len(elements) == len(value) and _NO_KEYS not in elements
 
     return items
 
@@ -192,6 +195,10 @@ def _wrong_item(shape: Shape, item: Any) -> str:
             return "associative list with keys may not have a null element"
         if not isinstance(item, dict):
             return "associative list with keys may not have non-map elements"
+        if shape.element(item) == _NO_KEYS:
+            keys = " ".join(f'"{name}"' for name in shape.schema.list_keys)
+            why = f"associative list with keys has an element that omits all key fields [{keys}]"
+            return f"{why} (and doesn't have default values for any key fields)"
         return ""
     if item is None:
         return "associative list without keys has an element that's an explicit null"
