@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.cache.follow import Changed, Follower
 from pilothouse.auth.attributes import AlwaysAllow, Attributes, Authorizer, Decision, RuleResolver
 from pilothouse.auth.node.authorizer import NodeAuthorizer
 from pilothouse.auth.node.graph import NodeGraph
@@ -18,6 +17,7 @@ from pilothouse.auth.rbac.authorizer import RBAC
 from pilothouse.auth.rbac.policy import ROLE_GROUP, Policy
 from pilothouse.auth.rbac.rules import Grants, rules_of
 from pilothouse.builtin.rbac_bootstrap.table import bootstrap_objects
+from pilothouse.cache.follow import Changed, Follower
 from pilothouse.registry.store import GenericStore
 from pilothouse.storage.api import StoredObject
 
