@@ -26,11 +26,12 @@ class Shape:
     """Made once a schema. `fields` of a STRUCT by name; `item` of a MAP, SET or KEYED; `keys` of a KEYED: (name,
     default or None).
 
+    `needs_key`: items of a KEYED must have one of the keys (in built-in types those that are left out are zero).
     `element(item)` of SET and KEYED gives the path element of an item. `open`: undeclared fields of a STRUCT are kept
     (FREE).
     """
 
-    __slots__ = ("_schema", "element", "fields", "item", "keys", "kind", "open", "schema")
+    __slots__ = ("_schema", "element", "fields", "item", "keys", "kind", "needs_key", "open", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -38,6 +39,7 @@ class Shape:
         self.fields: dict[str, Field] = schema.properties if self.kind == STRUCT else {}
         self.item: Schema | None = schema.items if self.kind in (MAP, SET, KEYED) else None
         self.keys: tuple[tuple[str, Any], ...] = ()
+        self.needs_key = False
         self.open = schema.preserve_unknown
         self.element: Callable[[Any], str] = set_element
         if self.kind == KEYED and self.item is not None:
@@ -46,6 +48,9 @@ class Shape:
                 (name, properties[name].default if name in properties else None) for name in sorted(schema.list_keys)
             )
             self.element = _keyed_element(self.keys)
+            self.needs_key = all(
+                name in properties and properties[name].pointer and default is None for name, default in self.keys
+            )
 
 
 def shape_of(schema: Schema) -> Shape:

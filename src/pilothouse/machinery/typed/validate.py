@@ -116,7 +116,7 @@ def _list_fits(schema: Schema) -> Fits:
         if kinds - {dict} if shape.kind == KEYED else kinds & {dict, list, type(None)}:
             return False
         elements = set(map(element, value))
-        return len(elements) == len(value) and _NO_KEYS not in elements
+        return len(elements) == len(value) and not (shape.needs_key and _NO_KEYS in elements)
 
     return items
 
@@ -195,7 +195,7 @@ def _wrong_item(shape: Shape, item: Any) -> str:
             return "associative list with keys may not have a null element"
         if not isinstance(item, dict):
             return "associative list with keys may not have non-map elements"
-        if shape.element(item) == _NO_KEYS:
+        if shape.needs_key and shape.element(item) == _NO_KEYS:
             keys = " ".join(f'"{name}"' for name in shape.schema.list_keys)
             why = f"associative list with keys has an element that omits all key fields [{keys}]"
             return f"{why} (and doesn't have default values for any key fields)"
