@@ -7,7 +7,6 @@ import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 from pilothouse.admission import certificates, defaultclasses, inuse
@@ -41,6 +40,10 @@ from pilothouse.machinery.names import generate_name
 RETRY: Final = 0.1  # seconds between looks for a default account that is still to be made
 
 
+def _random_name(base: str) -> str:
+    return generate_name(base, choose=random.choice)
+
+
 async def _a_moment() -> None:
     await asyncio.sleep(RETRY)
 
@@ -53,7 +56,7 @@ class PluginNeeds:
     now: Callable[[], datetime]
     authorize: certificates.Authorize
     service_accounts: bool = True
-    new_name: Callable[[str], str] = partial(generate_name, choose=random.choice)
+    new_name: Callable[[str], str] = _random_name
     pause: Callable[[], Awaitable[None]] = _a_moment
 
     def kind(self, group: str, plural: str) -> StoreReader:
