@@ -7,6 +7,7 @@ elsewhere, by asking the server; the graph may lag behind it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from sys import intern
 from typing import Any, Final, NamedTuple
 
 from pilothouse.controllers.resources import Served
@@ -72,10 +73,10 @@ def references_of(metadata: Object) -> tuple[Reference, ...]:
         return ()
     return tuple(
         Reference(
-            owner.get("uid", ""),
-            owner.get("apiVersion", ""),
-            owner.get("kind", ""),
-            owner.get("name", ""),
+            intern(owner.get("uid", "")),
+            intern(owner.get("apiVersion", "")),
+            intern(owner.get("kind", "")),
+            intern(owner.get("name", "")),
             bool(owner.get("blockOwnerDeletion")),
         )
         for owner in found
@@ -118,7 +119,7 @@ class Graph:
     def _seen(self, node: Node, served: Served, metadata: Object) -> None:
         """For the first time. Who meant something else by this uid has a wrong reference, which must be looked at."""
         node.served = served
-        node.namespace = metadata.get("namespace") or ""
+        node.namespace = intern(metadata.get("namespace") or "")  # many objects share it
         node.name = metadata["name"]
         for dependent in node.dependents or ():
             if not all(node.is_what(ref, dependent.namespace) for ref in dependent.owners if ref.uid == node.uid):
