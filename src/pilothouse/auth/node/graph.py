@@ -42,13 +42,17 @@ class NodeGraph:
         if (resource, namespace, name) in self._nodes:
             return self._nodes[resource, namespace, name] == node
         wanted = (resource, namespace, name)
-        if self._used.get(node, {}).get(wanted):
+        if self._uses(node, wanted):
             return True
         return any(self._uses_volume(node, volume) for volume in self._by_secret.get(wanted, ()))
 
     def _uses_volume(self, node: str, volume: str) -> bool:
         claim = self._claims.get(volume)
-        return claim is not None and bool(self._used.get(node, {}).get(claim))
+        return claim is not None and self._uses(node, claim)
+
+    def _uses(self, node: str, wanted: Reference) -> bool:
+        used = self._used.get(node)
+        return used is not None and wanted in used
 
     def knows_pod(self, namespace: str, name: str) -> bool:
         return (namespace, name) in self._pods
