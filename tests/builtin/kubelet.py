@@ -6,7 +6,7 @@ import asyncio
 import datetime
 import ipaddress
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -43,6 +43,7 @@ class Kubelet:
         self.port = port
         self.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         self.heard: list[bytes] = []  # heads of requests, and what came after an upgrade
+        self.talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]] | None = None  # then
 
 
 @asynccontextmanager
@@ -59,6 +60,8 @@ async def kubelet(folder: Path) -> AsyncIterator[Kubelet]:
             standing.heard.append(await reader.readuntil(b"\r\n\r\n"))
             writer.write(standing.answer)
             await writer.drain()
+            if standing.talk is not None:
+                await standing.talk(reader, writer)
             while standing.answer.startswith(b"HTTP/1.1 101") and (data := await reader.read(1000)):
                 standing.heard.append(data)
                 writer.write(data.upper())

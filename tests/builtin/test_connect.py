@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from inside import Inside, run, server
 from kubelet import certificate, kubelet
+from world import PODS, ask, told, world
 
-from pilothouse.serving.body import NO_BODY
-from pilothouse.serving.http import Answer, Request, Response, Stream, Upgrade
+from pilothouse.serving.http import Response, Stream, Upgrade
 
 WIRE = pathlib.Path(__file__).resolve().parents[3] / "shared/facts/wire"
-PODS = "/api/v1/namespaces/wire/pods"
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": "v4.channel.k8s.io"}
 CLOSED = "dial tcp 127.0.0.1:1: connect: connection refused"
 NO_PORT = 'strconv.ParseUint: parsing "x": invalid syntax'
@@ -25,46 +24,6 @@ CHUNKED = b"Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n4\r\no
 LOGS = "pods/log closed"
 GONE = f"the server could not find the requested resource ( {LOGS})"
 BROKEN = f'an error on the server ("bad") has prevented the request from succeeding ( {LOGS})'
-
-
-def box(name: str) -> dict[str, Any]:
-    return {"name": name, "image": "i"}
-
-
-async def world(inside: Inside, port: int = 1) -> None:
-    """Pods on nodes: one whose kubelet is on `port` of this machine, one without an address, one that is missing."""
-    await inside.make("/api/v1/namespaces", {"metadata": {"name": "wire"}})
-    for name, addresses in (("wire-closed", [{"type": "InternalIP", "address": "127.0.0.1"}]), ("wire-noaddr", [])):
-        endpoint = {"kubeletEndpoint": {"Port": port}}
-        status = {"addresses": addresses, "daemonEndpoints": endpoint}
-        await inside.make("/api/v1/nodes", {"metadata": {"name": name}, "status": status})
-    places = {
-        "closed": "wire-closed",
-        "two": "wire-closed",
-        "pending": "",
-        "nonode": "missing",
-        "noaddr": "wire-noaddr",
-    }
-    for name, node in places.items():
-        spec: dict[str, Any] = {"containers": [box("a")], **({"nodeName": node} if node else {})}
-        if name == "two":
-            spec |= {"initContainers": [box("i")], "containers": [box("a"), box("b")]}
-        await inside.make(PODS, {"metadata": {"name": name}, "spec": spec})
-
-
-async def ask(inside: Inside, method: str, path: str, headers: dict[str, str] | None = None) -> Answer:
-    where, _, query = path.partition("?")
-    sent = [(b"host", b"localhost:6443"), (b"authorization", b"Bearer admin-token")]
-    sent += [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    request = Request(method, where.encode(), query, sent, NO_BODY, peer=("127.0.0.1", 5))
-    return await inside.application.handler(request)
-
-
-async def told(inside: Inside, method: str, path: str, headers: dict[str, str] | None = None) -> tuple[int, str]:
-    answer = await ask(inside, method, path, headers)
-    assert isinstance(answer, Response)
-    body = answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
-    return answer.status, json.loads(body)["message"] if body.startswith(b"{") else body.decode()
 
 
 def recorded() -> list[dict[str, Any]]:

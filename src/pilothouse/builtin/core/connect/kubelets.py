@@ -1,4 +1,5 @@
-"""How to reach the kubelet of a node (Kubernetes documentation, "Communication between Nodes and the Control Plane").
+"""How to reach the kubelet of a node (Kubernetes documentation, "Communication between Nodes and the Control
+Plane").
 """
 
 from __future__ import annotations

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode
 
 from pilothouse.builtin.core.connect.kubelets import Outgoing, kubelet_of
-from pilothouse.builtin.core.connect.passing import returned_headers, streamed
+from pilothouse.builtin.core.connect.passing import returned_headers, streamed, wants_upgrade
 from pilothouse.builtin.core.connect.pods import container_of, pod_of
+from pilothouse.builtin.core.connect.streams import subprotocols
 from pilothouse.endpoints.options import flag, parse_integer
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal, invalid
@@ -18,7 +21,17 @@ from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.client import Answered, CallFailed, Destination
 from pilothouse.serving.dialing import DialFailed
-from pilothouse.serving.http import Answer, BodyTooLarge, HeaderList, Request, Response
+from pilothouse.serving.http import (
+    Answer,
+    BodyTooLarge,
+    ClientGone,
+    HeaderList,
+    RawConnection,
+    Request,
+    Response,
+    Upgrade,
+)
+from pilothouse.serving.messages import BINARY, TEXT, Messages, accepted
 
 if TYPE_CHECKING:
     from pilothouse.builtin.oddparts import PartContext
@@ -26,6 +39,8 @@ if TYPE_CHECKING:
 _FLAGS: Final = ("follow", "previous", "timestamps", "insecureSkipTLSVerifyBackend")
 _NUMBERS: Final = ("sinceSeconds", "tailLines", "limitBytes")
 _PASSED: Final = ("follow", "limitBytes", "previous", "sinceSeconds", "sinceTime", "tailLines", "timestamps")
+BASE64: Final = "base64.binary.k8s.io"
+_PROTOCOLS: Final = ("binary.k8s.io", BASE64)
 _POSITIVE: Final = "must be greater than 0"
 _LONGEST_TEXT: Final = 1 << 20  # bytes of an error's body
 
@@ -78,9 +93,12 @@ class PodLogs:
         kubelet = await kubelet_of(self.nodes, node, self.outgoing.preferred)
         careless = bool(options.get("insecureSkipTLSVerifyBackend"))
         destination = kubelet.destination(self.outgoing, careless=careless)
-        return await self._read(destination, _target(info, container, options), info.name)
+        answered = await self._ask(destination, _target(info, container, options), info.name)
+        if (wants_upgrade(request) or b"").lower() == b"websocket":
+            return _over_websocket(answered, request)
+        return streamed(answered, returned_headers(answered))
 
-    async def _read(self, destination: Destination, target: str, name: str) -> Answer:
+    async def _ask(self, destination: Destination, target: str, name: str) -> Answered:
         headers: HeaderList = [(b"Host", destination.authority.encode()), (b"User-Agent", b"pilothouse")]
         try:
             answered = await self.outgoing.client.call(destination, "GET", target.encode(), headers)
@@ -88,7 +106,44 @@ class PodLogs:
                 raise await _failure(answered, name)
         except (DialFailed, CallFailed) as error:
             raise bare_internal(f'Get "https://{destination.authority}{target}": {error}') from error
-        return streamed(answered, returned_headers(answered))
+        return answered
+
+
+def _over_websocket(answered: Answered, request: Request) -> Answer:
+    """A message for each piece that comes, the first one empty."""
+    offered = subprotocols(request)
+    protocol = next((one for one in offered if one in _PROTOCOLS), "")
+    if offered and not protocol:
+        answered.close()
+        return Response(403, [])
+    plain = protocol != BASE64
+
+    async def copy(messages: Messages) -> None:
+        await messages.send(b"", BINARY if plain else TEXT)
+        while data := await answered.chunk():
+            await messages.send(data if plain else base64.b64encode(data), BINARY if plain else TEXT)
+        await messages.close()
+
+    async def talk(front: RawConnection) -> None:
+        messages = Messages(front)
+        halves = [asyncio.ensure_future(copy(messages)), asyncio.ensure_future(_until_gone(messages))]
+        try:
+            await asyncio.wait(halves, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for half in halves:
+                half.cancel()
+            results = await asyncio.gather(*halves, return_exceptions=True)
+            if isinstance(results[0], CallFailed | ClientGone):
+                front.abort()
+            answered.close()
+
+    return Upgrade(101, accepted(request, protocol), talk)
+
+
+async def _until_gone(messages: Messages) -> None:
+    """What the client says is ignored, but for pings and the end."""
+    while await messages.receive() is not None:
+        continue
 
 
 def _time(text: str) -> str:

@@ -6,25 +6,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
 from pilothouse.builtin.core.connect.kubelets import Outgoing, kubelet_of
 from pilothouse.builtin.core.connect.passing import passed_headers, returned_headers, wants_upgrade, whole
 from pilothouse.builtin.core.connect.pods import container_of, node_of, pod_of
+from pilothouse.builtin.core.connect.translate import PROTOCOL, Command, translate
 from pilothouse.endpoints.options import flag, unsigned
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
+from pilothouse.endpoints.websocket import TOKEN_PROTOCOL
 from pilothouse.machinery.errors import bad_request, bare_internal
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
-from pilothouse.serving.client import CallFailed, Destination
+from pilothouse.serving.client import Answered, CallFailed, Destination
 from pilothouse.serving.dialing import DialFailed
-from pilothouse.serving.http import Answer, HeaderList, Request, Upgrade
+from pilothouse.serving.http import Answer, HeaderList, RawConnection, Request, Upgrade
+from pilothouse.serving.messages import Messages, accepted
 from pilothouse.serving.tunnel import tunnel
 
 if TYPE_CHECKING:
     from pilothouse.builtin.oddparts import PartContext
 
+TUNNEL: Final = "SPDY/3.1+"  # before the name of what is spoken within
 _STREAMS: Final = ("stdin", "stdout", "stderr", "tty")
 # What kubelets call the streams.
 _THEIRS: Final = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
@@ -40,6 +45,7 @@ class PodStreams:
     outgoing: Outgoing
     read: Callable[[Query], Object]
     place: Place
+    commands: bool  # whether what runs there has standard streams
     methods: frozenset[str] = frozenset({"GET", "POST"})
     admitted: bool = True
     deep: bool = False
@@ -51,22 +57,87 @@ class PodStreams:
         pod = await pod_of(self.pods, info.namespace, info.name)
         target = self.place(pod, options)
         kubelet = await kubelet_of(self.nodes, node_of(pod), self.outgoing.preferred)
-        return await self._pass_on(kubelet.destination(self.outgoing), target, request)
-
-    async def _pass_on(self, destination: Destination, target: str, request: Request) -> Answer:
+        destination = kubelet.destination(self.outgoing)
         protocol = wants_upgrade(request)
         if protocol is None:
             raise bad_request("Upgrade request required")
+        offered = subprotocols(request) if protocol.lower() == b"websocket" else []
+        if self.commands and PROTOCOL in offered:
+            command = Command(destination, target, options)
+            run = partial(translate, self.outgoing, command)
+            return Upgrade(101, accepted(request, PROTOCOL), run)
+        tunnelled = next((one for one in offered if one.startswith(TUNNEL)), "")
+        if tunnelled and not self.commands:
+            return await self._tunnel(destination, target, request, tunnelled)
+        return await self._pass_on(destination, target, request, protocol)
+
+    async def _tunnel(self, destination: Destination, target: str, request: Request, protocol: str) -> Answer:
+        """The client puts the bytes of SPDY into messages; the kubelet gets them as they are."""
+        host = next((value for name, value in request.headers if name == b"host"), b"")
+        kept = [pair for pair in passed_headers(request, host) if not pair[0].startswith(b"sec-websocket-")]
+        kept += [(b"Connection", b"Upgrade"), (b"Upgrade", b"SPDY/3.1")]
+        kept.append((b"X-Stream-Protocol-Version", protocol.removeprefix(TUNNEL).encode()))
+        answered = await self._call(destination, "POST", target, kept)
+        raw = answered.raw
+        if raw is None:
+            return await self._refused(answered)
+        return Upgrade(101, accepted(request, protocol), lambda front: tunnel(Unwrapped(front), raw))
+
+    async def _pass_on(self, destination: Destination, target: str, request: Request, protocol: bytes) -> Answer:
         host = next((value for name, value in request.headers if name == b"host"), b"")
         headers: HeaderList = [*passed_headers(request, host), (b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
+        answered = await self._call(destination, request.method, target, headers)
+        raw = answered.raw
+        if raw is None:
+            return await self._refused(answered)
+        return Upgrade(answered.status, answered.headers, lambda front: tunnel(front, raw))
+
+    async def _call(self, destination: Destination, method: str, target: str, headers: HeaderList) -> Answered:
         try:
-            answered = await self.outgoing.client.call(destination, request.method, target.encode(), headers)
-            raw = answered.raw
-            if raw is None:
-                return await whole(answered, returned_headers(answered))
+            return await self.outgoing.client.call(destination, method, target.encode(), headers)
         except (DialFailed, CallFailed) as error:
             raise bare_internal(f"error dialing backend: {error}") from error
-        return Upgrade(answered.status, answered.headers, lambda front: tunnel(front, raw))
+
+    @staticmethod
+    async def _refused(answered: Answered) -> Answer:
+        """What the kubelet said instead, as it said it."""
+        try:
+            return await whole(answered, returned_headers(answered))
+        except CallFailed as error:
+            raise bare_internal(f"error dialing backend: {error}") from error
+
+
+def subprotocols(request: Request) -> list[str]:
+    """What a client would speak over WebSocket, but for the one that carries its token."""
+    words = (request.header(b"sec-websocket-protocol") or "").split(",")
+    return [word.strip() for word in words if word.strip() and not word.strip().startswith(TOKEN_PROTOCOL)]
+
+
+class Unwrapped:
+    """The client's end of a tunnel: a bare connection whose bytes travel in messages."""
+
+    def __init__(self, front: RawConnection) -> None:
+        self._front = front
+        self._messages = Messages(front)
+
+    @property
+    def gone(self) -> bool:
+        return self._front.gone
+
+    async def receive(self) -> bytes:
+        while (message := await self._messages.receive()) is not None:
+            if message:
+                return message
+        return b""
+
+    async def send(self, data: bytes) -> None:
+        await self._messages.send(data)
+
+    def end(self) -> None:
+        self._front.end()
+
+    def abort(self) -> None:
+        self._front.abort()
 
 
 def _streams(query: Query) -> Object:
@@ -121,17 +192,18 @@ def _forwarded(pod: Object, options: Object) -> str:
     return _target("portForward", pod, "", [("port", ports)] if ports else [])
 
 
-def _made(context: PartContext, read: Callable[[Query], Object], place: Place) -> PodStreams:
-    return PodStreams(context.stores["", "pods"], context.stores["", "nodes"], context.outgoing, read, place)
+def _made(context: PartContext, read: Callable[[Query], Object], place: Place, commands: bool) -> PodStreams:
+    pods, nodes = context.stores["", "pods"], context.stores["", "nodes"]
+    return PodStreams(pods, nodes, context.outgoing, read, place, commands)
 
 
 def execution(context: PartContext) -> PodStreams:
-    return _made(context, _exec_options, _in_container("exec"))
+    return _made(context, _exec_options, _in_container("exec"), True)
 
 
 def attachment(context: PartContext) -> PodStreams:
-    return _made(context, _attach_options, _in_container("attach"))
+    return _made(context, _attach_options, _in_container("attach"), True)
 
 
 def forwarding(context: PartContext) -> PodStreams:
-    return _made(context, _forward_options, _forwarded)
+    return _made(context, _forward_options, _forwarded, False)
