@@ -1,0 +1,86 @@
+"""The order of the chain: what `ORDER` says is what the server composes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from filters.asking import fine, get, seen
+from pilothouse.app import wiring
+from pilothouse.app.settings import Settings
+from pilothouse.filters import chain
+from pilothouse.filters.chain import ORDER, compose
+from pilothouse.serving.http import Answer, Filter, Handler, Request
+
+MADE_ELSEWHERE = {"__init__", "chain"}
+
+
+def composed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The filters that a server is given, by the names of their files."""
+    found: list[str] = []
+
+    def note(filters: Sequence[Filter], handler: Handler) -> Handler:
+        found.extend(inspect.getmodule(build).__name__.rpartition(".")[2] for build in filters)  # type: ignore[union-attr]
+        return compose(filters, handler)
+
+    monkeypatch.setattr(wiring, "compose", note)
+
+    async def main() -> None:
+        application = await wiring.build_application(Settings(storage="memory", data=folder), b"")
+        await application.stop()
+
+    asyncio.run(main())
+    return found
+
+
+def test_the_server_composes_the_filters_in_the_order_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert tuple(composed(tmp_path, monkeypatch)) == ORDER
+
+
+def test_every_file_of_the_folder_is_a_filter_of_the_chain() -> None:
+    files = {path.stem for path in Path(chain.__file__).parent.glob("*.py")}
+    assert files - MADE_ELSEWHERE == set(ORDER)
+
+
+def test_order_that_must_hold() -> None:
+    def before(first: str, second: str) -> bool:
+        return ORDER.index(first) < ORDER.index(second)
+
+    assert ORDER[0] == "recovery"  # nothing escapes it
+    assert before("audit_id", "errors")  # refusals carry the identifier too
+    assert before("metrics", "errors")  # and are counted with their status
+    assert before("request_info", "in_flight")
+    assert before("warnings", "authentication")  # which may warn
+    assert before("authentication", "impersonation")
+    assert before("impersonation", "authorization")  # the wanted user's rights count
+    assert before("in_flight", "authorization")
+    assert before("deadline", "authentication")  # a slow look-up of a token is bounded as well
+    assert ORDER[-1] == "authorization"
+
+
+def test_the_first_filter_is_outermost() -> None:
+    passed: list[str] = []
+
+    def noting(name: str) -> Callable[[Handler], Handler]:
+        def build(inner: Handler) -> Handler:
+            async def handle(request: Request) -> Answer:
+                passed.append(f"{name} in")
+                answer = await inner(request)
+                passed.append(f"{name} out")
+                return answer
+
+            return handle
+
+        return build
+
+    async def main() -> Answer:
+        return await compose([noting("a"), noting("b")], fine)(get())
+
+    assert seen(asyncio.run(main())).body == b"fine"
+    assert passed == ["a in", "b in", "b out", "a out"]
