@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 import struct
 from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import urlsplit
 
 from pilothouse.machinery.errors import APIError
-from pilothouse.serving.http import ClientGone, HeaderList, RawConnection, Request, Response, StreamWriter, Upgrade
+from pilothouse.serving.http import ClientGone, RawConnection, Request, Response, StreamWriter, Upgrade
+from pilothouse.serving.messages import accepted, frame
 
-_GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT: Final = 0x1
 _BINARY: Final = 0x2
 _CLOSE: Final = 0x8
@@ -43,25 +41,12 @@ def upgrade(request: Request, run: Callable[[StreamWriter], Awaitable[None]], *,
     protocols = [name for name in offered if not name.startswith(TOKEN_PROTOCOL)]
     if len(protocols) > 1:
         raise APIError(400, "BadRequest", "only one subprotocol is accepted")
-    accept = base64.b64encode(hashlib.sha1(key.encode() + _GUID).digest())
-    headers: HeaderList = [(b"Upgrade", b"websocket"), (b"Connection", b"Upgrade"), (b"Sec-WebSocket-Accept", accept)]
-    if protocols:
-        headers.append((b"Sec-WebSocket-Protocol", protocols[0].encode()))
+    headers = accepted(request, protocols[0] if protocols else "")
 
     async def talk(connection: RawConnection) -> None:
         await _Session(connection, run, _BINARY if binary else _TEXT).serve()
 
     return Upgrade(101, headers, talk)
-
-
-def frame(opcode: int, payload: bytes) -> bytes:
-    """One unmasked, final frame."""
-    size = len(payload)
-    if size < 126:
-        return bytes((0x80 | opcode, size)) + payload
-    if size < 1 << 16:
-        return struct.pack("!BBH", 0x80 | opcode, 126, size) + payload
-    return struct.pack("!BBQ", 0x80 | opcode, 127, size) + payload
 
 
 class _Session:
