@@ -2,8 +2,7 @@
 lacks.
 
 The package holds the official definitions with additions of its own for validation: `null` beside each type, enums of
-apiVersion and kind, other words for quantities. They are taken back here. It lacks defaults and the values of enums
-(data/schema-extras.json) and what these values mean (data/openapi-texts.json).
+apiVersion and kind. They are taken back here. It lacks defaults and the values of enums (data/schema-extras.json).
 """
 
 from __future__ import annotations
@@ -21,8 +20,12 @@ from pilothouse.openapi.schemas import V3_PREFIX
 PACKAGE_VERSION: Final = "v1.37.0-local"
 _QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _INT_OR_STRING: Final = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+_QUANTITY_WORDS: Final = (
+    "An amount in decimal, with a suffix for its scale: m, k, M, G, T, P, E for powers of ten, Ki, Mi, Gi, Ti, Pi, Ei "
+    'for powers of 1024, or an exponent. For example "500m", "1.5Gi" or "1e3".'
+)
+_INT_OR_STRING_WORDS: Final = 'A number or a text, such as 80 or "http", 2 or "25%".'
 _PACKAGE_PREFIX: Final = "#/$defs/"
-_ENUM_HEAD: Final = "\n\nPossible enum values:"
 # Not in the tables of extras: the enum of a map's values.
 _MAP_ENUMS: Final = {
     ("io.k8s.api.core.v1.PersistentVolumeClaimStatus", "allocatedResourceStatuses"): [
@@ -51,18 +54,14 @@ class BuiltinDefinitions:
         found = orjson.loads((_package_folder() / "_definitions.json").read_bytes())
         self._raw: dict[str, Schema] = found["$defs"]
         self._extras: dict[str, dict[str, Any]] = _data("schema-extras.json")
-        texts = _data("openapi-texts.json")
-        self._enums: list[list[str]] = texts["enums"]
-        self._told: dict[str, int] = texts["properties"]
-        self._words: dict[str, str] = texts["words"]
 
     def schema(self, name: str) -> Schema:
         """One definition, made anew. Raises KeyError."""
         if name == _QUANTITY:
-            return {"description": self._words[name], "oneOf": [{"type": "string"}, {"type": "number"}]}
+            return {"description": _QUANTITY_WORDS, "oneOf": [{"type": "string"}, {"type": "number"}]}
         if name == _INT_OR_STRING:
             one_of = [{"type": "integer"}, {"type": "string"}]
-            return {"description": self._words[name], "format": "int-or-string", "oneOf": one_of}
+            return {"description": _INT_OR_STRING_WORDS, "format": "int-or-string", "oneOf": one_of}
         raw = self._raw[name]
         schema = _convert(raw)
         extras = self._extras.get(name, {})
@@ -72,24 +71,11 @@ class BuiltinDefinitions:
 
     def _property(self, name: str, prop: str, raw: Schema, extras: dict[str, Any]) -> Schema:
         schema = _convert(raw, extras)
-        values = extras.get("enum")
-        told = self._told.get(f"{name}.{prop}")
-        if values and told is not None:
-            schema["description"] += _enum_text(values, self._enums[told])
         if "items.enum" in extras:
             schema["items"]["enum"] = extras["items.enum"]
         if (name, prop) in _MAP_ENUMS:
             schema["additionalProperties"]["enum"] = _MAP_ENUMS[name, prop]
         return schema
-
-
-def _enum_text(values: list[str], docs: list[str]) -> str:
-    """What stands behind a field's own text. A leading newline among the docs: that text ends in a list."""
-    head = _ENUM_HEAD
-    if docs[0] == "\n":
-        head, docs = "\n" + head, docs[1:]
-    lines = (f'\n - `"{value}"` {doc}' if doc else f'\n - `"{value}"`' for value, doc in zip(values, docs, strict=True))
-    return head + "".join(lines)
 
 
 def _convert(raw: Schema, extras: dict[str, Any] | None = None) -> Schema:

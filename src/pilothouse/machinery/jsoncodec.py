@@ -123,6 +123,10 @@ def _parts(path: str, value: Any, repeated: Repeated) -> list[tuple[str, Any, bo
     return parts
 
 
+# orjson leaves its buffer, which is of some KiB at least, behind a short text. What is kept should be no longer than it is.
+_WORTH_A_COPY = 65_536  # bytes
+
+
 def _as_go(value: Any) -> Any:
     """What orjson cannot write by itself."""
     if isinstance(value, float):
@@ -136,6 +140,8 @@ def dumps(value: Any) -> bytes:
         out = orjson.dumps(value, default=_as_go)
     except (orjson.JSONEncodeError, TypeError):
         out = jsonexact.dumps(value, go_float)
+    if len(out) < _WORTH_A_COPY:
+        out = bytes(memoryview(out))
     return escape(out)
 
 
