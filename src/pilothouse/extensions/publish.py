@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
+import orjson
+
 from pilothouse.discovery import model
 from pilothouse.extensions.definition import ESTABLISHED, TERMINATING, Definition, Version, version_rank
 from pilothouse.extensions.serving import PART_VERBS, VERBS
 from pilothouse.openapi import custom, text
 from pilothouse.openapi.catalog import Catalog, Source
 from pilothouse.openapi.custom import CustomKind
-from pilothouse.openapi.model import Definitions
+from pilothouse.openapi.model import Definitions, Schema
 
 _VERBS_AT_THE_END: Final = ("delete", "deletecollection", "get", "list", "watch")
 Served = dict[tuple[str, str], list[tuple[Definition, Version]]]
@@ -67,12 +69,41 @@ def _resource(definition: Definition, version: Version) -> model.Resource:
     )
 
 
+class Remembered:
+    """The few built-in definitions that documents of custom resources need, kept as JSON.
+
+    `make` reads all of them, which takes a while and much memory; what it made is let go after each document.
+    """
+
+    def __init__(self, make: Callable[[], Definitions]) -> None:
+        self._make = make
+        self._known: dict[str, bytes] = {}
+        self._all: Definitions | None = None
+
+    def schema(self, name: str) -> Schema:
+        """Raises KeyError."""
+        data = self._known.get(name)
+        if data is None:
+            if self._all is None:
+                self._all = self._make()
+            data = self._known[name] = orjson.dumps(self._all.schema(name))
+        made: Schema = orjson.loads(data)
+        return made
+
+    def rest(self) -> None:
+        """A document is made."""
+        self._all = None
+
+
 class Documents:
-    """Keeps the OpenAPI documents of custom resources in a catalog. `base` makes the built-in definitions."""
+    """Keeps the OpenAPI documents of custom resources in a catalog. `base` makes the built-in definitions.
+
+    The catalog makes one document at a time.
+    """
 
     def __init__(self, catalog: Catalog, base: Callable[[], Definitions]) -> None:
         self._catalog = catalog
-        self._base = base
+        self._base = Remembered(base)
         self._shown: dict[tuple[str, str], tuple[CustomKind, ...]] = {}
 
     def show(self, found: Served) -> None:
@@ -83,24 +114,26 @@ class Documents:
             self._catalog.remove_swagger("/".join(key))
         for (group, version), kinds in wanted.items():
             if self._shown.get((group, version)) != kinds:
-                make = partial(_document, group, version, kinds, self._base)
-                self._catalog.set(_path(group, version), Source(make))
-                self._catalog.set_swagger(f"{group}/{version}", partial(_fragment, group, version, kinds, self._base))
+                document = partial(self._document, group, version, kinds)
+                self._catalog.set(_path(group, version), Source(document))
+                self._catalog.set_swagger(f"{group}/{version}", partial(self._fragment, group, version, kinds))
         self._shown = wanted
+
+    def _document(self, group: str, version: str, kinds: Sequence[CustomKind]) -> bytes:
+        try:
+            return text.dumps(custom.document(group, version, kinds, self._base))
+        finally:
+            self._base.rest()
+
+    def _fragment(self, group: str, version: str, kinds: Sequence[CustomKind]) -> dict[str, object]:
+        try:
+            return custom.fragment(group, version, kinds, self._base)
+        finally:
+            self._base.rest()
 
 
 def _path(group: str, version: str) -> str:
     return f"apis/{group}/{version}"
-
-
-def _document(group: str, version: str, kinds: Sequence[CustomKind], base: Callable[[], Definitions]) -> bytes:
-    return text.dumps(custom.document(group, version, kinds, base()))
-
-
-def _fragment(
-    group: str, version: str, kinds: Sequence[CustomKind], base: Callable[[], Definitions]
-) -> dict[str, object]:
-    return custom.fragment(group, version, kinds, base())
 
 
 def _kind(definition: Definition, version: Version) -> CustomKind:

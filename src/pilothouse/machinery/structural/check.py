@@ -134,8 +134,17 @@ def _plain(node: Node) -> Check:
     logic = _logic(node)
     enum = _enum(raw["enum"]) if raw.get("enum") else None
     kind = node.type
-    if kind == "string" and not node.nullable and logic is None and raw.get("format") is None:
-        return _string(node, enum)
+    if not node.nullable and logic is None and raw.get("format") is None:
+        if node.int_or_string and says_only_type(node):
+            return _int_or_string
+        if kind == "string":
+            return _string(node, enum)
+        if kind == "integer" and enum is None:
+            return _integer(node)
+        if kind == "object" and enum is None:
+            return _object(node)
+        if kind == "array" and enum is None:
+            return _array(node)
     numbers = _numbers(node)  # of all classes of numbers, and there are some
     by_class = {str: _texts(node), bool: None, list: _lists(node), dict: _objects(node)}
     types, usual = node.types, _USUAL.get(kind) if not node.int_or_string and raw.get("format") is None else None
@@ -156,6 +165,37 @@ def _plain(node: Node) -> Check:
 
 
 _USUAL: Final = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}
+
+
+def _int_or_string(value: Any) -> bool:
+    return value.__class__ is str or value.__class__ is int
+
+
+def _integer(node: Node) -> Check:
+    raw = node.raw
+    most, least = raw.get("maximum"), raw.get("minimum")
+    if raw.get("exclusiveMaximum") or raw.get("exclusiveMinimum") or raw.get("multipleOf") is not None:
+        numbers = _numbers(node)
+        assert numbers is not None
+        return lambda value: type_fits(node, value) and numbers(value)
+    low, high = INTEGER_RANGES["int64"]
+    low, high = low if least is None else max(low, least), high if most is None else min(high, most)
+    # A float with a whole value fits too; such ones are rare, as `settle` makes them int.
+    return lambda value: (value.__class__ is int or type_fits(node, value)) and low <= value <= high
+
+
+def _object(node: Node) -> Check:
+    members = _objects(node)
+    if members is None:
+        return lambda value: value.__class__ is dict
+    return lambda value: value.__class__ is dict and members(value)
+
+
+def _array(node: Node) -> Check:
+    members = _lists(node)
+    if members is None:
+        return lambda value: value.__class__ is list
+    return lambda value: value.__class__ is list and members(value)
 
 
 def _string(node: Node, enum: Check | None) -> Check:
@@ -235,10 +275,8 @@ def _lists(node: Node) -> Check | None:
             return False
         if least is not None and len(value) < least:
             return False
-        if one is not None:
-            for item in value:
-                if not one(item):
-                    return False
+        if one is not None and not all(map(one, value)):
+            return False
         return not raw.get("uniqueItems") or not unique.repeated(value)
 
     return members if one is not None or most is not None or least is not None or raw.get("uniqueItems") else None
