@@ -24,7 +24,7 @@ from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.endpoints.scope import Scope, Warnings
 from pilothouse.endpoints.update import update_object
 from pilothouse.endpoints.watch import watch_collection
-from pilothouse.machinery.errors import method_not_allowed, path_not_found, verb_not_supported
+from pilothouse.machinery.errors import bad_request, method_not_allowed, path_not_found, verb_not_supported
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
 from pilothouse.serving.http import Answer, Handler, Request
 
@@ -59,6 +59,7 @@ class Entry:
     handlers: Mapping[str, Handler]
     through: bool = False  # its one handler knows by itself which methods it serves
     deep: bool = False  # and what is below its path
+    watched: bool = False
 
     def reaches(self, info: RequestInfo) -> bool:
         """Whether the path leads anywhere for some method: objects that nobody can name have no paths of their own,
@@ -94,14 +95,14 @@ class Router:
     def find(self, info: RequestInfo) -> Handler:
         """Raises NotFound for what is not there, MethodNotAllowed for what is there and can't be done."""
         entry = self._entries.get((info.group, info.version, info.resource, info.subresource))
+        if entry is not None and entry.namespaced and "//" in info.path and info.name and not info.namespace:
+            raise bad_request("an empty namespace may not be set when a resource name is provided")
         if entry is None or not _in_place(info, entry) or (len(info.parts) > 3 and not entry.deep):
             raise path_not_found()
         if entry.through:
             return entry.handlers[""]
         handler = entry.handlers.get(info.verb)
-        if handler is None and info.verb == "watch" and "list" in entry.handlers:
-            raise verb_not_supported(info.group, info.resource, "watch")
-        if handler is None and not entry.reaches(info):
+        if (handler is None and not entry.reaches(info)) or (not entry.watched and _is_old_watch(info)):
             raise path_not_found()
         everywhere = entry.namespaced and not info.namespace
         if (
@@ -127,6 +128,11 @@ def _named(info: RequestInfo) -> bool:
     )
 
 
+def _is_old_watch(info: RequestInfo) -> bool:
+    """Whether the path is one of those that begin with "watch"."""
+    return info.verb == "watch" and info.path.split("/", 5)[4 if info.prefix == "apis" else 3] == "watch"
+
+
 def _in_place(info: RequestInfo, entry: Entry) -> bool:
     """Namespaced objects live below a namespace; their collection may be asked for without one.
 
@@ -142,7 +148,14 @@ def store_entry(scope: Scope, verbs: frozenset[str]) -> Entry:
     table = {verb: handler for verb, handler in STORE_VERBS.items() if verb in verbs}
     if "patch" in verbs:
         table["patch"] = _patch
-    return Entry(scope.resource.namespaced, _bound(scope, table))
+    if "list" in table and "watch" not in table:
+        table["watch"] = _unwatched
+    return Entry(scope.resource.namespaced, _bound(scope, table), watched="watch" in verbs)
+
+
+async def _unwatched(scope: Scope, request: Request) -> Answer:
+    """A collection that can be listed is asked for in the same place, and says so itself."""
+    raise verb_not_supported(scope.resource.group, scope.resource.plural, "watch")
 
 
 def _bound(scope: Scope, table: Mapping[str, Verb]) -> dict[str, Handler]:
