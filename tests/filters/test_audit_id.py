@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from filters.asking import ask, compose, counter, errors, fails, fine, get, noting, renderer
+from filters.asking import ask, counter, fails, fine, get, noting, renderer
 from pilothouse.filters.audit_id import AuditId, audit_id
+from pilothouse.filters.chain import compose
+from pilothouse.filters.errors import errors
 from pilothouse.machinery.errors import bad_request
 from pilothouse.serving.http import Request
 

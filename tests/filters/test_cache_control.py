@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from filters.asking import TEXT, answers, ask, compose, fine
+from filters.asking import TEXT, answers, ask, fine
 from pilothouse.filters.cache_control import cache_control
+from pilothouse.filters.chain import compose
 
 
 def test_answers_are_not_to_be_cached() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,7 +23,7 @@ def composed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
 
     def note(filters: Sequence[Filter], handler: Handler) -> Handler:
-        found.extend(inspect.getmodule(build).__name__.rpartition(".")[2] for build in filters)  # type: ignore[union-attr]
+        found.extend(build.__module__.rpartition(".")[2] for build in filters)
         return compose(filters, handler)
 
     monkeypatch.setattr(wiring, "compose", note)

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from filters.asking import ask, compose, fine, get, noting
+from filters.asking import ask, fine, get, noting
+from pilothouse.filters.chain import compose
 from pilothouse.filters.cors import cors
 from pilothouse.serving.http import Handler, Request
 

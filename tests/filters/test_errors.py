@@ -5,7 +5,9 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from filters.asking import answers, ask, compose, errors, fails, get, renderer
+from filters.asking import answers, ask, fails, get, renderer
+from pilothouse.filters.chain import compose
+from pilothouse.filters.errors import errors
 from pilothouse.machinery.errors import APIError, not_found, too_many_requests
 from pilothouse.serving.http import Handler
 

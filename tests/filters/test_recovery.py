@@ -7,7 +7,8 @@ import logging
 
 import pytest
 
-from filters.asking import ask, compose, fails, fine, get
+from filters.asking import ask, fails, fine, get
+from pilothouse.filters.chain import compose
 from pilothouse.filters.recovery import recovery
 from pilothouse.serving.http import ClientGone
 

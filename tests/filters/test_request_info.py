@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from filters.asking import PODS, ask, compose, get, noting
+from filters.asking import PODS, ask, get, noting
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
+from pilothouse.filters.chain import compose
 from pilothouse.filters.request_info import request_info
 from pilothouse.serving.http import Request
 

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from filters.asking import compose, fails, fine, get
+from filters.asking import fails, fine, get
+from pilothouse.filters.chain import compose
 from pilothouse.filters.wait_group import WaitGroup, wait_group
 from pilothouse.serving.http import Answer, Request
 

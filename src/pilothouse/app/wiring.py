@@ -222,6 +222,8 @@ def _chain(
     running: WaitGroup,
     identity: Identity,
 ) -> Handler:
+    counts = InFlight()
+    counts.show(registry)
     return compose(
         [
             recovery(),
@@ -237,7 +239,7 @@ def _chain(
             deadline(settings.request_timeout),
             authentication(identity.authenticators),
             impersonation(identity.authorizer),
-            in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, InFlight()),
+            in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, counts),
             authorization(identity.authorizer),
         ],
         handler,

@@ -6,6 +6,7 @@ Long-running requests do not count, and the administrators' group is never refus
 from __future__ import annotations
 
 from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.kit.metrics import Gauge, Registry
 from pilothouse.machinery.errors import too_many_requests
 from pilothouse.registry.request import Caller
 from pilothouse.serving.http import Answer, Filter, Handler, Request
@@ -22,6 +23,17 @@ class InFlight:
     def __init__(self) -> None:
         self.reading = 0
         self.mutating = 0
+
+    def show(self, registry: Registry) -> None:
+        """Make a metric of them, read at a scrape."""
+        registry.add(
+            Gauge(
+                "apiserver_current_inflight_requests",
+                "Requests that are being handled now, by kind.",
+                ("request_kind",),
+                lambda: [(("mutating",), self.mutating), (("readOnly",), self.reading)],
+            )
+        )
 
 
 def in_flight(reading: int, mutating: int, counts: InFlight) -> Filter:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Value
-from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
+from pilothouse.serving.http import Answer, Filter, Handler, Request, Response, Stream, Upgrade
 
+T = TypeVar("T")
 _SECONDS: Final = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0,
     15.0, 20.0, 30.0, 45.0, 60.0,
@@ -61,16 +62,16 @@ class RequestMetrics:
         return found
 
     def _bind(self, method: str, info: RequestInfo | None, dry_run: str, code: int) -> _Series:
-        if info is None or not info.is_resource:
-            labels: tuple[str, ...] = (method, "", "", "", "", "", "apiserver")
-        else:
-            verb = _VERBS.get(info.verb, info.verb.upper())
-            labels = (verb, info.group, info.version, info.resource, info.subresource, _scope(info), "apiserver")
+        labels = _labels(method, info)
         with_dry = (labels[0], dry_run, *labels[1:])
         sli = self.sli.bind(*labels) if labels[0] != "WATCH" else None
         return _Series(
             self.total.bind(*with_dry, str(code)), self.duration.bind(*with_dry), sli, self.sizes.bind(*labels)
         )
+
+    def lasting(self, method: str, info: RequestInfo | None) -> Value:
+        """How many requests like this one go on now, their answers having begun."""
+        return self.long_running.bind(*_labels(method, info))
 
 
 class _Series:
@@ -81,6 +82,13 @@ class _Series:
         self.duration = duration
         self.sli = sli
         self.size = size
+
+
+def _labels(method: str, info: RequestInfo | None) -> tuple[str, ...]:
+    if info is None or not info.is_resource:
+        return (method, "", "", "", "", "", "apiserver")
+    verb = _VERBS.get(info.verb, info.verb.upper())
+    return (verb, info.group, info.version, info.resource, info.subresource, _scope(info), "apiserver")
 
 
 def _scope(info: RequestInfo) -> str:
@@ -107,8 +115,29 @@ def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
             if answer.__class__ is Response:
                 body = answer.body
                 series.size.observe(len(body) if isinstance(body, bytes) else sum(len(piece) for piece in body))
+            elif info is not None and info.long_running:
+                _count_while_it_lasts(answer, families.lasting(request.method, info))
             return answer
 
         return handle
 
     return build
+
+
+def _count_while_it_lasts(answer: Answer, going_on: Value) -> None:
+    match answer:
+        case Stream():
+            answer.run = _counted(answer.run, going_on)
+        case Upgrade():
+            answer.run = _counted(answer.run, going_on)
+
+
+def _counted(run: Callable[[T], Awaitable[None]], going_on: Value) -> Callable[[T], Awaitable[None]]:
+    async def counted(far_end: T) -> None:
+        going_on.add(1)
+        try:
+            await run(far_end)
+        finally:
+            going_on.add(-1)
+
+    return counted
