@@ -1,0 +1,154 @@
+"""What happens to a custom object on its way in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from builtin.inside import Inside, run, server
+from extensions.crds import define, definition, obj, path, spec_schema, version
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "integer"}
+
+
+async def _ducks(api: Inside, schema: Any, **more: Any) -> None:
+    await define(api, definition("ducks", "Duck", version(schema=schema, **more)))
+
+
+def test_unknown_fields_are_pruned_and_told(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(age=NUMBER))
+            body = obj("Duck", "d", {"age": 1, "b": 2}, a=1)
+            reply = await api.send("POST", path("ducks"), body)
+            assert (reply["spec"], "a" in reply.body) == ({"age": 1}, False)
+            assert 'unknown field \\"spec.b\\"' in reply.headers["warning"]  # the last one
+            strict = await api.send("POST", path("ducks") + "?fieldValidation=Strict", body)
+            assert strict["message"].endswith('strict decoding error: unknown field "a", unknown field "spec.b"')
+
+    run(story())
+
+
+def test_status_and_scale_are_doors_of_their_own(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+            schema = {"properties": {"spec": {"type": "object", "properties": {"size": NUMBER}}}}
+            schema["properties"]["status"] = {"type": "object", "properties": {"size": NUMBER}}
+            await _ducks(api, schema, subresources={"status": {}, "scale": scale})
+            made = await api.make(path("ducks"), obj("Duck", "d", {"size": 1}, status={"size": 9}))
+            assert "status" not in made
+            merge = {"spec": {"size": 7}, "status": {"size": 2}}
+            kind = "application/merge-patch+json"
+            patched = await api.send("PATCH", path("ducks", "d/status"), merge, kind=kind)
+            assert (patched["spec"], patched["status"]) == ({"size": 1}, {"size": 2})
+            scaled = await api.send("PATCH", path("ducks", "d/scale"), {"spec": {"replicas": 4}}, kind=kind)
+            assert (scaled["kind"], scaled["status"]) == ("Scale", {"replicas": 2})
+            found = await api.get(path("ducks", "d"))
+            assert (found["spec"], found["metadata"]["generation"]) == ({"size": 4}, 2)
+            refused = await api.send("PATCH", path("ducks", "d/scale"), {"spec": {"replicas": -1}}, kind=kind)
+            assert refused["details"]["causes"][0]["field"] == ".spec.size"
+
+    run(story())
+
+
+def test_a_broken_spec_does_not_hinder_its_status(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            schema = spec_schema(age=NUMBER)
+            schema["properties"]["status"] = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}}}
+            await _ducks(api, schema, subresources={"status": {}})
+            await api.make(path("ducks"), obj("Duck", "d", {"age": 1}))
+            body = {"status": {"n": -1}}
+            refused = await api.send("PATCH", path("ducks", "d/status"), body, kind="application/merge-patch+json")
+            cause = refused["details"]["causes"][0]
+            assert (cause["field"], "n in body should be" in cause["message"]) == ("status.n", True)
+
+    run(story())
+
+
+def test_equal_updates_write_nothing_whatever_the_order_of_members(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(a=TEXT, b=TEXT))
+            made = await api.make(path("ducks"), obj("Duck", "d", {"a": "1", "b": "2"}))
+            again = {**made, "spec": {"b": "2", "a": "1"}}
+            reply = await api.send("PUT", path("ducks", "d"), again)
+            assert reply["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+
+    run(story())
+
+
+def test_lists_are_owned_as_their_schema_says(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            item = {"type": "object", "properties": {"name": TEXT, "n": NUMBER}, "required": ["name"]}
+            keyed = {
+                "type": "array",
+                "items": item,
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+            }
+            await _ducks(api, spec_schema(eggs=keyed))
+            for manager, name in (("one", "a"), ("two", "b")):
+                where = path("ducks", "d") + f"?fieldManager={manager}"
+                body = obj("Duck", "d", {"eggs": [{"name": name, "n": 1}]})
+                await api.send("PATCH", where, body, kind="application/apply-patch+yaml")
+            found = await api.get(path("ducks", "d"))
+            assert [egg["name"] for egg in found["spec"]["eggs"]] == ["a", "b"]
+            body = obj("Duck", "d", {"eggs": [{"name": "a", "n": 2}]})
+            kind = "application/apply-patch+yaml"
+            clash = await api.send("PATCH", path("ducks", "d") + "?fieldManager=two", body, kind=kind)
+            assert clash.status == 409
+
+    run(story())
+
+
+def test_strategic_patches_are_for_known_types(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(a=TEXT))
+            await api.make(path("ducks"), obj("Duck", "d"))
+            kind = "application/strategic-merge-patch+json"
+            reply = await api.send("PATCH", path("ducks", "d"), {"spec": {}}, kind=kind)
+            assert reply.status == 415
+            assert "application/merge-patch+json" in reply["message"]
+
+    run(story())
+
+
+def test_tightened_schemas_leave_old_values_alone(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(code=TEXT, note=TEXT))
+            await api.make(path("ducks"), obj("Duck", "d", {"code": "long"}))
+            await api.send(
+                "PATCH",
+                "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/ducks.farm.example.com",
+                {"spec": {"versions": [version(schema=spec_schema(code={**TEXT, "maxLength": 2}, note=TEXT))]}},
+                kind="application/merge-patch+json",
+            )
+            kind = "application/merge-patch+json"
+            for _ in range(200):
+                probe = await api.send("POST", path("ducks") + "?dryRun=All", obj("Duck", "e", {"code": "long"}))
+                if probe.status == 422:
+                    break
+            assert (await api.send("PATCH", path("ducks", "d"), {"spec": {"note": "n"}}, kind=kind)).status == 200
+            assert (await api.send("PATCH", path("ducks", "d"), {"spec": {"code": "more"}}, kind=kind)).status == 422
+
+    run(story())
+
+
+def test_selectable_fields_select(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(hue=TEXT), selectableFields=[{"jsonPath": ".spec.hue"}])
+            for name, hue in (("a", "red"), ("b", "blue")):
+                await api.make(path("ducks"), obj("Duck", name, {"hue": hue}))
+            found = await api.get(path("ducks") + "?fieldSelector=spec.hue%3Dred")
+            assert [one["metadata"]["name"] for one in found["items"]] == ["a"]
+            refused = await api.send("GET", path("ducks") + "?fieldSelector=spec.size%3D1")
+            assert refused["message"] == "field label not supported: spec.size"
+
+    run(story())

@@ -1,0 +1,233 @@
+"""Structural schemas by themselves: pruning, defaulting, validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.machinery.decode import Findings, compile_decoder
+from pilothouse.machinery.structural import embedded
+from pilothouse.machinery.structural.check import check
+from pilothouse.machinery.structural.explain import explain
+from pilothouse.machinery.structural.formats import format_of
+from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.patterns import BadPattern, searcher
+from pilothouse.machinery.structural.settle import settle, settle_slowly
+from pilothouse.machinery.structural.types import schema_of
+from pilothouse.machinery.structural.unique import duplicates
+from pilothouse.machinery.typed.shape import shape_of
+from registry.crds import METADATA
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "integer"}
+OBJECT = {"type": "object"}
+
+
+def settled(schema: dict[str, Any], value: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The value as it is kept, and the paths of what was pruned."""
+    node = Node({**OBJECT, **schema}, root=True)
+    unknown: list[str] = []
+    if not settle(node)(value):
+        unknown = settle_slowly(node, value, compile_decoder(METADATA))
+    return value, unknown
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "kept", "unknown"),
+    [
+        ({"properties": {"a": TEXT}}, {"a": "x", "b": 1}, {"a": "x"}, ["b"]),
+        ({"properties": {"a": OBJECT}}, {"a": {"b": {"c": 1}}}, {"a": {}}, ["a.b"]),
+        ({"properties": {"a": {"type": "array", "items": OBJECT}}}, {"a": [{"b": 1}]}, {"a": [{}]}, ["a[0].b"]),
+        ({"properties": {"a": TEXT}}, {"a": {"b": 1}}, {"a": {}}, ["a.b"]),
+        ({"x-kubernetes-preserve-unknown-fields": True}, {"a": {"b": 1}}, {"a": {"b": 1}}, []),
+        ({"properties": {"a": {**OBJECT, "additionalProperties": TEXT}}}, {"a": {"b": "c"}}, {"a": {"b": "c"}}, []),
+        ({}, {"apiVersion": "v1", "kind": "X", "metadata": {}}, {"apiVersion": "v1", "kind": "X", "metadata": {}}, []),
+    ],
+)
+def test_what_the_schema_does_not_know_is_pruned(schema: Any, value: Any, kept: Any, unknown: list[str]) -> None:
+    assert settled(schema, value) == (kept, unknown)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kept"),
+    [
+        ({**TEXT, "default": "x"}, {}, {"a": "x"}),
+        ({**TEXT, "default": "x"}, {"a": None}, {"a": "x"}),
+        ({**TEXT, "default": "x", "nullable": True}, {"a": None}, {"a": None}),
+        (TEXT, {"a": None}, {}),
+        ({**OBJECT, "default": {}, "properties": {"b": {**NUMBER, "default": 1}}}, {}, {"a": {"b": 1}}),
+        ({**OBJECT, "properties": {"b": {**NUMBER, "default": 1}}}, {}, {}),
+        ({**OBJECT, "properties": {"b": {**NUMBER, "default": 1}}}, {"a": {}}, {"a": {"b": 1}}),
+        ({"type": "number"}, {"a": 3.0}, {"a": 3}),
+    ],
+)
+def test_defaults_and_nulls(field: Any, value: Any, kept: Any) -> None:
+    assert settled({"properties": {"a": field}}, value)[0] == kept
+
+
+def test_defaults_are_never_shared() -> None:
+    schema = {"properties": {"a": {**OBJECT, "default": {"b": [1]}, "x-kubernetes-preserve-unknown-fields": True}}}
+    node = Node({**OBJECT, **schema}, root=True)
+    first: dict[str, Any] = {}
+    second: dict[str, Any] = {}
+    settle(node)(first)
+    settle(node)(second)
+    first["a"]["b"].append(2)
+    assert second == {"a": {"b": [1]}}
+
+
+def test_metadata_of_embedded_objects_is_of_its_type() -> None:
+    schema = {"properties": {"a": {**OBJECT, "x-kubernetes-embedded-resource": True}}}
+    value = {"a": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "bogus": 1}}}
+    assert settled(schema, value)[1] == ["a.metadata.bogus"]
+    assert embedded.valid({"kind": "Pod"}) is False
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "message"),
+    [
+        (TEXT, 1, 'Invalid value: "integer": a in body must be of type string: "integer"'),
+        (
+            {"x-kubernetes-int-or-string": True},
+            1.5,
+            'Invalid value: "number": a in body must be of type integer,string: "number"',
+        ),
+        ({**NUMBER, "maximum": 3}, 4, "Invalid value: 4: a in body should be less than or equal to 3"),
+        ({**TEXT, "minLength": 2}, "x", 'Invalid value: "x": a in body should be at least 2 chars long'),
+        ({**TEXT, "maxLength": 1}, "äö", "Too long: may not be more than 1 byte"),
+        ({**TEXT, "pattern": "^x"}, "y", "Invalid value: \"y\": a in body should match '^x'"),
+        ({**TEXT, "enum": ["b"]}, "c", 'Unsupported value: "c": supported values: "b"'),
+        ({"type": "array", "items": NUMBER, "maxItems": 1}, [1, 2], "Too many: 2: must have at most 1 item"),
+        ({**OBJECT, "required": ["b"]}, {}, "Required value"),
+        ({**TEXT, "format": "date"}, "x", 'Invalid value: "x": a in body must be of type date: "x"'),
+        ({**OBJECT, "not": {"required": ["b"]}}, {"b": 1}, 'Invalid value: "": "a" must not validate the schema (not)'),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_words_of_the_original(schema: Any, value: Any, message: str) -> None:
+    node = Node({**OBJECT, "properties": {"a": schema}})
+    assert not check(node)({"a": value})
+    assert message in [cause.message for cause in explain(node, {"a": value})]
+
+
+def test_unchanged_values_are_not_looked_at_again() -> None:
+    items = {**OBJECT, "properties": {"k": TEXT, "v": {**TEXT, "enum": ["x"]}}}
+    keyed = {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    node = Node({**OBJECT, "properties": {"l": keyed, "p": {"type": "array", "items": {**TEXT, "maxLength": 1}}}})
+    old = {"l": [{"k": "a", "v": "bad"}], "p": ["long"]}
+    moved = {"l": [{"k": "b", "v": "x"}, {"k": "a", "v": "bad"}], "p": ["long"]}
+    assert explain(node, moved, old) == []
+    assert [cause.field for cause in explain(node, {"p": ["long", "x"]}, old)] == ["p[0]"]
+
+
+def test_sets_hold_nothing_twice_but_true_is_no_one() -> None:
+    node = Node({"type": "array", "items": {}, "x-kubernetes-list-type": "set"})
+    found: list[tuple[str, str]] = []
+    duplicates(node, [1, True, 1, "1"], "tags", found)
+    assert found == [("tags[2]", "1")]
+
+
+def test_patterns_are_linear_and_bad_ones_are_refused() -> None:
+    assert not searcher("^(a+)+$")("a" * 5000 + "b")
+    with pytest.raises(BadPattern):
+        searcher("(?!x)y")
+
+
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        ("date-time", "2024-01-02T03:04:05Z", "2024-13-02T03:04:05Z"),
+        ("date", "2024-02-29", "2023-02-29"),
+        ("duration", "1h15m", "one hour"),
+        ("ipv4", "10.0.0.1", "10.0.0.256"),
+        ("cidr", "10.0.0.0/8", "10.0.0.0"),
+        ("uuid", "0ce4c3f0-67e4-4e29-8b9a-1e0a0f9e6d11", "0ce4c3f0"),
+        ("isbn", "0321751043", "123"),
+        ("creditcard", "4111111111111111", "41"),
+        ("byte", "aGk=", "a?"),
+    ],
+)
+def test_formats(form: str, good: str, bad: str) -> None:
+    test = format_of(form)
+    assert test is not None
+    assert test(good)
+    assert not test(bad)
+    assert format_of("bicycle") is None
+
+
+def test_kinds_of_schemas_become_kinds_of_types() -> None:
+    schema = {
+        "properties": {
+            "free": {"x-kubernetes-preserve-unknown-fields": True},
+            "tags": {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"},
+            "labels": {**OBJECT, "additionalProperties": TEXT},
+            "whole": {**OBJECT, "x-kubernetes-map-type": "atomic"},
+        }
+    }
+    made = schema_of(Node({**OBJECT, **schema}, root=True), METADATA)
+    kinds = {name: shape_of(field.schema).kind for name, field in made.properties.items()}
+    assert kinds["free"] == "free"
+    assert (kinds["tags"], kinds["labels"], kinds["whole"]) == ("set", "map", "atom")
+
+
+# -- the fast and the exact way agree
+
+_LEAVES = st.sampled_from(
+    [
+        TEXT, NUMBER, {"type": "number"}, {"type": "boolean"}, {"x-kubernetes-int-or-string": True},
+        {"x-kubernetes-preserve-unknown-fields": True}, {**TEXT, "maxLength": 1}, {**NUMBER, "minimum": 0, "maximum": 3},
+        {**TEXT, "enum": ["a", "b"]}, {**TEXT, "nullable": True}, {**NUMBER, "format": "int32"}, {**TEXT, "format": "date"},
+        {**NUMBER, "multipleOf": 2}, {**TEXT, "default": "d"}, {"type": "number", "maximum": 1.5, "exclusiveMaximum": True},
+        {**NUMBER, "anyOf": [{"maximum": 1}, {"minimum": 5}]}, {**TEXT, "pattern": "^a"},
+    ]
+)  # fmt: skip
+
+
+def _deeper(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    members = st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    structs = st.builds(lambda p, r: {**OBJECT, "properties": p, "required": r}, members, st.sampled_from([[], ["a"]]))
+    lists = st.builds(lambda i, k: {"type": "array", "items": i, **k}, inner, st.sampled_from(
+        [{}, {"maxItems": 2}, {"x-kubernetes-list-type": "set"}]
+    ))  # fmt: skip
+    maps = st.builds(lambda i: {**OBJECT, "additionalProperties": i, "maxProperties": 2}, inner)
+    return st.one_of(structs, lists, maps)
+
+
+SCHEMAS = st.recursive(_LEAVES, _deeper, max_leaves=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "a", "ab", 0.5, 2.0, "2024-01-01", 2**63]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(SCHEMAS, VALUES)
+def test_a_value_is_valid_when_nothing_is_wrong_with_it(schema: dict[str, Any], value: Any) -> None:
+    node = Node(schema)
+    doubled: list[tuple[str, str]] = []
+    duplicates(node, value, "", doubled)
+    assert check(node)(value) == (not explain(node, value) and not doubled)
+
+
+@settings(max_examples=400, deadline=None)
+@given(SCHEMAS, VALUES)
+def test_the_fast_way_settles_as_the_exact_one_does(schema: dict[str, Any], value: Any) -> None:
+    import orjson
+
+    root = Node({**OBJECT, "properties": {"spec": schema}}, root=True)
+    data = orjson.dumps({"spec": value})
+    fast, exact = orjson.loads(data), orjson.loads(data)
+    took = settle(root)(fast)
+    unknown = settle_slowly(root, exact, compile_decoder(METADATA))
+    if took:
+        assert unknown == []
+        assert orjson.dumps(fast, option=orjson.OPT_SORT_KEYS) == orjson.dumps(exact, option=orjson.OPT_SORT_KEYS)
+
+
+def test_findings_are_untouched_by_good_metadata() -> None:
+    findings = Findings()
+    compile_decoder(METADATA)({"name": "x"}, findings)
+    assert findings.strict == []
