@@ -191,6 +191,8 @@ def read_settings(arguments: Sequence[str], environment: Mapping[str, str]) -> S
     settings = Settings(**chosen)
     if (settings.tls_cert_file is None) != (settings.tls_private_key_file is None):
         raise BadSetting("--tls-cert-file and --tls-private-key-file: give both or neither")
+    if (settings.kubelet_client_certificate is None) != (settings.kubelet_client_key is None):
+        raise BadSetting("--kubelet-client-certificate and --kubelet-client-key: give both or neither")
     _check_enablement(settings)
     return settings
 
