@@ -26,6 +26,7 @@ CRON_JOB: Final = "cron-job"  # a subdomain of at most 52 characters
 DEFINITION: Final = "definition"  # a subdomain that is plural.group
 API_SERVICE: Final = "api-service"  # a path segment that is version.group
 ADDRESS: Final = "address"  # an IP address
+EVENT: Final = "event"  # a subdomain, judged among the event's own rules
 TRUST_BUNDLE: Final = "trust-bundle"  # a subdomain, with the signer's name and ":" before it if the bundle has a signer
 
 

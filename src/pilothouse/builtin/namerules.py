@@ -14,18 +14,13 @@ from pilothouse.machinery import names
 from pilothouse.registry.resource import NameRule
 
 _CRON_JOB_LENGTH: Final = 52  # room for the suffix of the jobs it makes
+AS_GIVEN: Final = frozenset({("networking.k8s.io", "ipaddresses")})  # a generateName gets no suffix and so is refused
 
 
 def _checked(check: Callable[[str], list[str]]) -> NameRule:
     """A rule that checks prefixes too."""
     prefix_check = names.prefix_of(check)
     return lambda name, prefix: prefix_check(name) if prefix else check(name)
-
-
-def _declared_subdomain(name: str, prefix: bool) -> list[str]:
-    if prefix:
-        return []
-    return [text.replace("characters", "bytes") if text.startswith("must be no more") else text for text in names.subdomain(name)]
 
 
 def _path_segment(name: str, prefix: bool) -> list[str]:
@@ -53,7 +48,7 @@ def _of_the_kind(name: str, prefix: bool) -> list[str]:
 
 _RULES: Final[dict[str, NameRule]] = {
     facts.SUBDOMAIN: _subdomain,
-    facts.DECLARED_SUBDOMAIN: _declared_subdomain,
+    facts.DECLARED_SUBDOMAIN: _of_the_kind,
     facts.LABEL: _checked(names.label),
     facts.PATH_SEGMENT: _path_segment,
     facts.CRON_JOB: _cron_job,
@@ -61,6 +56,7 @@ _RULES: Final[dict[str, NameRule]] = {
     facts.API_SERVICE: _path_segment,
     facts.ADDRESS: _address,
     facts.TRUST_BUNDLE: _of_the_kind,
+    facts.EVENT: _of_the_kind,
 }
 
 

@@ -15,6 +15,7 @@ from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.columns import columns_for, plain_columns
 from pilothouse.builtin.core.connect.kubelets import Outgoing
 from pilothouse.builtin.grace import grace_of
+from pilothouse.builtin.namerules import AS_GIVEN
 from pilothouse.builtin.oddparts import OTHER_VERSIONS, PartContext, connecter, odd_storage
 from pilothouse.builtin.types import META, TypeTable
 from pilothouse.builtin.virtuals import VirtualContext, kept, owner, virtual_resource, virtual_storage
@@ -78,7 +79,9 @@ class BuiltinServer:
                 self._install_virtual(row, chain)
 
     def _services(self, resource: Resource, chain: Chain) -> Services:
-        make_name = partial(generate_name, choose=random.choice)
+        make_name: Callable[[str], str] = partial(generate_name, choose=random.choice)
+        if (resource.group, resource.plural) in AS_GIVEN:
+            make_name = str
         return Services(self._needs.now, self._new_uid, make_name, chain.bound(resource), self._needs.options.aside)
 
     def _install_version(self, store: GenericStore, version: str) -> None:

@@ -252,19 +252,18 @@ def _validate_owner(owner: dict[str, Any], path: str) -> Causes:
     ]
     version = owner.get("apiVersion", "")
     if version.count("/") > 1:
-        causes.append(_invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
+        causes.append(_invalid(f"{path}.apiVersion", version, "must be <group>/<version> or <version>"))
     if (version, owner.get("kind")) in _BANNED_OWNERS:
         shown_version = version if "/" in version else f"/{version}"
         causes.append(_invalid(path, owner, f"{shown_version}, Kind={owner['kind']} is disallowed from being an owner"))
     return causes
 
 
-def validate_finalizers(
-    finalizers: list[str], path: str = "metadata.finalizers", *, plain: bool = True
-) -> Causes:
+def validate_finalizers(finalizers: list[str], path: str = "metadata.finalizers", *, plain: bool = True) -> Causes:
     causes: Causes = []
-    for index, name in enumerate(finalizers):
+    for name in finalizers:
         causes += [_invalid(path, name, text) for text in names.qualified_name(name)]
+    for index, name in enumerate(finalizers):
         if plain and "/" not in name and name not in _STANDARD_FINALIZERS:
             text = "name is neither a standard finalizer name nor is it fully qualified"
             causes.append(_invalid(f"{path}[{index}]", name, text))

@@ -23,8 +23,16 @@ _fresh: Final = prepare_template(
     {"currentNumberScheduled": 0, "numberMisscheduled": 0, "desiredNumberScheduled": 0, "numberReady": 0}
 )
 
+
+def _uncounted(metadata: dict[str, Any]) -> None:
+    """The original keeps the count in the spec of its own form: where the annotation is missing, it is there as 0."""
+    if _GENERATION not in (metadata.get("annotations") or {}):
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), _GENERATION: "0"}
+
+
 _fill: Final = defaults(
     {
+        "metadata": _uncounted,
         "spec.template": template_defaults,
         "spec.updateStrategy.type": "RollingUpdate",
         "spec.updateStrategy": rolling_update({"maxUnavailable": 1, "maxSurge": 0}),

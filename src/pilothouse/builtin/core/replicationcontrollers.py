@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.builtin.shared.counts import not_negative_counts, within_total
+from pilothouse.builtin.shared.objectnames import declared_subdomain_name
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import check_labels, only_restarting, pod_template
 from pilothouse.builtin.shared.templates import prepare_template, template_warnings
@@ -44,13 +45,14 @@ def _template(value: Mapping[str, Any] | None, field: Field) -> None:
 
 
 _validate: Final = rules(
+    declared_subdomain_name,
     at(
         "spec",
         at("selector", required),
         at("template", _template),
         at("replicas", not_negative),
         at("minReadySeconds", not_negative),
-    )
+    ),
 )
 
 _status: Final = rules(

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pilothouse.builtin.core.events import reported
 from pilothouse.builtin.shared.internals import internal
+from pilothouse.builtin.shared.objectnames import subdomain_name
 from pilothouse.machinery.rules import IMMUTABLE, Field, on_create, on_update, rules
 from pilothouse.registry.behaviour import Behaviour
 
@@ -36,6 +37,7 @@ def _series(event: Object, field: Field) -> None:
 
 
 def _new(event: Object, field: Field) -> None:
+    subdomain_name(event, field)
     _series(event, field)
     if event.get("eventTime") is None:
         field.required("eventTime")

@@ -41,7 +41,7 @@ def _spec(value: Object, field: Field) -> None:
             field.invalid("cidrs[0]", new[0], IMMUTABLE)
         _ranges(value, field)
     else:
-        field.invalid("cidrs", value.get("cidrs"), IMMUTABLE)
+        field.invalid("cidrs", new, IMMUTABLE)
 
 
 behaviour: Final = Behaviour(validate=rules(at("spec", _spec)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pilothouse.builtin.resource import words
+from pilothouse.builtin.shared.objectnames import declared_subdomain_name
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, rules
 from pilothouse.registry.behaviour import Behaviour, Object
@@ -38,6 +39,7 @@ behaviour: Final = Behaviour(
     validate=rules(
         at("spec.selectors", _selectors),
         at("spec.config", _configurations),
+        declared_subdomain_name,
         at("spec.config", _drivers),
         at("spec.extendedResourceName", _extended_name),
     )

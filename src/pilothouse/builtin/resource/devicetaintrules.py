@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from pilothouse.builtin.resource import taints, words
 from pilothouse.builtin.shared.conditions import conditions
-from pilothouse.machinery.rules import Field, at, rules
+from pilothouse.machinery.rules import Field, at, defaults, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _MOST_CONDITIONS: Final = 8
@@ -14,6 +14,11 @@ _MOST_CONDITIONS: Final = 8
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
     taints.stamp(new["spec"].get("taint") or {}, context)
+
+
+def _undated(taint: dict[str, Any]) -> None:
+    """The time is a default, and so the writer's; the store fills it in, as it knows what time it is."""
+    taint.setdefault("timeAdded", None)
 
 
 def _selector(value: Object, field: Field) -> None:
@@ -29,6 +34,7 @@ def _conditions(value: list[Object], field: Field) -> None:
 
 
 behaviour: Final = Behaviour(
+    defaults=defaults({"spec.taint": _undated}),
     prepare=_prepare,
     validate=rules(
         at("spec.deviceSelector", _selector),

@@ -59,8 +59,6 @@ def container_resource_name(name: str, field: Field, path: str) -> None:
     if name in STANDARD:
         return
     resource_name(name, field, path)
-    if words.qualified_name(name):
-        return
     if "/" not in name:
         if not name.startswith(HUGE_PAGES):
             field.invalid(path, name, "must be a standard resource for containers")

@@ -141,7 +141,7 @@ def volumes(items: Sequence[Object], field: Field) -> dict[str, Object]:
                 field.all_invalid("name", name, whys)
             elif name in found:
                 field.duplicate("name", name)
-            else:
+            elif len(field.found) == before:  # what is refused is not there for mounts either
                 found[name] = value
         if len(field.found) > before:
             field.prefix(before, f"[{index}]")

@@ -13,15 +13,13 @@ from yaml.scanner import ScannerError
 
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
+from pilothouse.machinery.typed.text import syntax
+from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import TAG, ScalarError, resolve, tagged
 
 DEEPEST: Final = 10_000
 _TOO_DEEP: Final = f"yaml: exceeded max depth of {DEEPEST}"
 _MERGE: Final = "<<"
-
-
-class YAMLError(ValueError):
-    """Not YAML; the text is Go's (`yaml: line 3: ...`)."""
 
 
 def loads(data: bytes) -> Any:
@@ -187,6 +185,9 @@ class _Builder:
                 self._set(into.made, key, value, event)
 
     def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
+        if found is None:
+            shown = "<nil>" if value is None else syntax(value)
+            raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
         key = _key(found)
         if key in made:
             shown = quote(key) if found.__class__ is str else key
@@ -252,6 +253,4 @@ def _key(value: Any) -> str:
         if math.isfinite(value):
             return go_float(value)
         return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    if value is None:
-        raise YAMLError("unsupported map key of type: invalid, key: interface {}(nil)")
     raise YAMLError(f"yaml: invalid map key: {value!r}")
