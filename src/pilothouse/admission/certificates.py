@@ -8,9 +8,6 @@ import base64
 from collections.abc import Callable
 from typing import Final
 
-from cryptography import x509
-from cryptography.x509.oid import NameOID
-
 from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.auth.attributes import Attributes as Asked
@@ -94,6 +91,10 @@ class CertificateSubjectRestriction:
 
 def _organizations(encoded: str) -> list[str]:
     """Organizations in the subject of a request in PEM in base64; validation saw that it can be read."""
+    # The library takes a tenth of the time to start.
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
     request = x509.load_pem_x509_csr(base64.b64decode(encoded))
     return [str(one.value) for one in request.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
 

@@ -7,9 +7,9 @@ A plug-in says once which resources and operations it is for; each resource then
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from pilothouse.kit.record import record
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 
@@ -19,7 +19,7 @@ DELETE = "DELETE"
 CONNECT = "CONNECT"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attributes:
     """One write. `obj` is None on a delete, `old` on a create. A connection has its options as `obj`."""
 

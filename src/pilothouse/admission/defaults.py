@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -35,6 +34,7 @@ from pilothouse.admission.runtimeclass import RuntimeClass
 from pilothouse.admission.serviceaccount import ServiceAccount
 from pilothouse.admission.tolerations import DefaultTolerationSeconds
 from pilothouse.admission.topologylabels import PodTopologyLabels
+from pilothouse.kit.record import record
 from pilothouse.machinery.names import generate_name
 
 RETRY: Final = 0.1  # seconds between looks for a default account that is still to be made
@@ -48,7 +48,7 @@ async def _a_moment() -> None:
     await asyncio.sleep(RETRY)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PluginNeeds:
     """What plug-ins take from outside. `stores` may still be empty; `service_accounts`: whether pods need one."""
 
@@ -140,7 +140,7 @@ class UnknownPlugin(ValueError):
     """A plug-in was named that there is not."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """Plug-ins that are switched on beside the default ones, and default ones that are switched off, by name."""
 

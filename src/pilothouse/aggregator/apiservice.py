@@ -6,8 +6,10 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
+
+from pilothouse.kit.record import record
 
 MANAGED_LABEL: Final = "kube-aggregator.kubernetes.io/automanaged"
 ON_START: Final = "onstart"  # made at start where it is missing, and left alone then
@@ -17,7 +19,7 @@ _VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STABILITY: Final = {None: 2, "beta": 1, "alpha": 0}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServiceReference:
     """A Service and the port of it that is meant."""
 
@@ -26,7 +28,7 @@ class ServiceReference:
     port: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class APIService:
     """`service` None: this server serves it itself. `authorities`: PEM, b"" for those of the system.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from pilothouse.aggregator.apiservice import ALWAYS, MANAGED_LABEL, ON_START, APIService
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.request import DeleteOptions, Write
@@ -21,7 +21,7 @@ _LONGEST_PAUSE: Final = 5.0
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wanted:
     """An API service that shall be there. `managed`: ON_START or ALWAYS."""
 

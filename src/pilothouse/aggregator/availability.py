@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from pilothouse.aggregator.call import Reader, Unanswered
 from pilothouse.aggregator.proxy import Backend
 from pilothouse.aggregator.services import Resolver
 from pilothouse.kit.metrics import Counter, Gauge, Registry
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.request import Write
@@ -20,7 +20,7 @@ from pilothouse.registry.store import GenericStore
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """What a condition says."""
 

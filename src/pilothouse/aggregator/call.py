@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final
 
 from pilothouse.aggregator.identity import identity
 from pilothouse.aggregator.proxy import Backend
 from pilothouse.aggregator.services import Resolver, Unresolved
+from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 from pilothouse.serving.client import CallFailed, Client, Destination
 from pilothouse.serving.dialing import DialFailed
@@ -26,7 +26,7 @@ class Unanswered(Exception):
         self.url = url
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """An answer. `media_type` as it was sent; `etag` "" where there is none."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -18,13 +17,14 @@ from pilothouse.aggregator.availability import Conditions, Examiner, Verdict
 from pilothouse.aggregator.call import Document, Reader, Unanswered
 from pilothouse.aggregator.proxy import Backend
 from pilothouse.discovery.model import Version
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 
 _log = logging.getLogger(__name__)
 _JSON: Final = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pace:
     """Seconds: first and longest pause after a failed examination, between those that pass, between readings."""
 
@@ -34,7 +34,7 @@ class Pace:
     reading: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """What a server says of itself. `None`: it has not said it (yet)."""
 
@@ -44,7 +44,7 @@ class Found:
     swagger: bytes | None = None  # packed; see aggregator/openapi.py
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tools:
     """What keepers work with."""
 

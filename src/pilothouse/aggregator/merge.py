@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from pilothouse.aggregator.apiservice import APIService, by_group
 from pilothouse.discovery.model import STALE, Group, Version
+from pilothouse.kit.record import record
 
 OWN_GROUP: Final = "apiregistration.k8s.io"  # has no API service: this room itself serves it, before all others
 Key = tuple[str, str]  # group, version
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Merged:
     """The groups in the order of /apis (core first), and the names of all but core in that of the aggregated form."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from pilothouse.aggregator.apiservice import APIService, ServiceReference
 from pilothouse.aggregator.identity import forwarded, returned
 from pilothouse.aggregator.services import Resolver, Unresolved
 from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 from pilothouse.serving.body import NO_BODY
 from pilothouse.serving.client import Answered, CallFailed, Client, Destination
@@ -44,7 +44,7 @@ _TIMEOUT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Backend:
     """How to reach one API service's server, and whether it is there."""
 

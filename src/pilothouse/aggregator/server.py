@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,17 +18,18 @@ from pilothouse.aggregator.apiservice import APIService, ServiceReference, parse
 from pilothouse.aggregator.autoregister import AutoRegister, Wanted
 from pilothouse.aggregator.availability import LOCAL, Conditions, Examiner
 from pilothouse.aggregator.call import Reader
-from pilothouse.cache.follow import Follower
 from pilothouse.aggregator.keeper import Keeper, Pace, Tools
 from pilothouse.aggregator.lookups import StoreLookups
 from pilothouse.aggregator.proxy import Backend, Proxy
 from pilothouse.aggregator.publisher import Publisher
 from pilothouse.aggregator.services import SERVICE_LABEL, Resolver
 from pilothouse.aggregator.trust import CHECK_SECONDS, Trust
+from pilothouse.cache.follow import Follower
 from pilothouse.discovery.catalog import Catalog
 from pilothouse.discovery.model import Group
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.kit.metrics import Registry
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.openapi.catalog import Catalog as OpenAPICatalog
 from pilothouse.registry.store import GenericStore
@@ -40,7 +41,7 @@ _PAUSE: Final = 1.0  # seconds until a condition that could not be written is tr
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """`certificate`: PEM files (chain, key) shown to extension servers. `request_timeout`: seconds, 0 for none."""
 
@@ -50,7 +51,7 @@ class Options:
     pace: Pace = field(default_factory=Pace)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Needs:
     """What the aggregator takes from outside. `random`: 0 to 1. `offload` runs blocking work off the loop."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from pilothouse.aggregator.apiservice import ServiceReference
+from pilothouse.kit.record import record
 
 Object = dict[str, Any]
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
@@ -27,7 +27,7 @@ class Unresolved(Exception):
     """There is no address to connect to."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trouble:
     """Why a Service can serve nobody, as a condition tells it."""
 

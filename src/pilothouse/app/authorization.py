@@ -18,6 +18,7 @@ from pilothouse.auth.rbac.policy import ROLE_GROUP, Policy
 from pilothouse.auth.rbac.rules import Grants, rules_of
 from pilothouse.builtin.rbac_bootstrap.table import bootstrap_objects
 from pilothouse.cache.follow import Changed, Follower
+from pilothouse.kit.record import record
 from pilothouse.registry.store import GenericStore
 from pilothouse.storage.api import StoredObject
 
@@ -35,7 +36,7 @@ class AlwaysDeny:
         return Decision.NO_OPINION, "Everything is forbidden."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Followed:
     """A kind that an authorizer is told of. `changed`: made of the prefix of its keys."""
 

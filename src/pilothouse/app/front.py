@@ -6,7 +6,6 @@ import asyncio
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import pilothouse
@@ -29,6 +28,7 @@ from pilothouse.endpoints.installer import Router
 from pilothouse.endpoints.negotiation import PROTOBUF, YAML, Form
 from pilothouse.endpoints.render import Renderer
 from pilothouse.kit.metrics import Registry
+from pilothouse.kit.record import record
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.openapi import catalog as openapi
 from pilothouse.openapi.handlers import openapi_handler
@@ -42,7 +42,7 @@ from pilothouse.storage.errors import StorageError
 _ETCD_SECONDS = 2.0  # the store must answer a check within
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parts:
     """What the front is put together from.
 
@@ -64,7 +64,7 @@ class Parts:
     extensions: Build
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Front:
     """`handler` stands behind all filters. Further servers of this process tell `aggregator` what they serve."""
 

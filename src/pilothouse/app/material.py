@@ -11,12 +11,12 @@ import base64
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 from pilothouse.app.settings import Settings
+from pilothouse.kit.record import record
 
 RENEW_SECONDS = 30 * 86400.0  # certificates with less time left than this are made anew at start
 _FORMAT = 1  # of made.json
@@ -32,7 +32,7 @@ _NAMES = (
 _EVERY_INTERFACE = ("", "0.0.0.0", "::")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Material:
     """Where everything is. `ca` is our own; `client_cas` are all whose client certificates are believed."""
 

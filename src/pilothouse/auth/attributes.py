@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.selectors import FieldSelector, LabelSelector
 from pilothouse.registry.request import Caller
 
@@ -36,7 +36,7 @@ class Attributes(NamedTuple):
     label_selector: LabelSelector | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResourceRule:
     """What may be done to which resources; "*" stands for all."""
 
@@ -46,7 +46,7 @@ class ResourceRule:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathRule:
     """What may be done to which paths outside the API."""
 
@@ -54,7 +54,7 @@ class PathRule:
     paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rules:
     """All that a caller may do in a namespace. `incomplete`: there may be more, as some authorizer can't tell.
 

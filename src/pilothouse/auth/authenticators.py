@@ -10,11 +10,11 @@ import hashlib
 import pathlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
 from pilothouse.auth.certificates import CertificateError, ClientAuthority
+from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 
 AUTHENTICATED: Final = "system:authenticated"
@@ -23,7 +23,7 @@ INVALID: Final = "invalid bearer token"
 ANONYMOUS: Final = Caller("system:anonymous", "", (UNAUTHENTICATED,))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Credentials:
     """`token`: that of an Authorization header, None where there is none. `certificate`: DER of the client's."""
 

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from pilothouse.kit.record import record
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -17,7 +18,7 @@ class CertificateError(ValueError):
     """The certificate is not to be trusted, or can't be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     common_name: str
     organizations: tuple[str, ...]

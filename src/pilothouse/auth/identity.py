@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pilothouse.auth.attributes import AlwaysAllow, Authorizer, RuleResolver
 from pilothouse.auth.authenticators import Union
 from pilothouse.auth.tokens import Signer, new_key
+from pilothouse.kit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TokenRules:
     """How service account tokens are made. `longest` seconds of life (0: no limit of our own).
 
@@ -26,7 +25,7 @@ def _made_up() -> tuple[bytes, ...]:
     return (new_key(),)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Identity:
     """`rules` says what a caller may do, for SelfSubjectRulesReview."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from pilothouse.auth.attributes import Attributes, Authorizer, Decision
@@ -17,6 +17,7 @@ from pilothouse.auth.authenticators import ANONYMOUS, AUTHENTICATED, UNAUTHENTIC
 from pilothouse.auth.order import MASTERS
 from pilothouse.auth.refusal import refusal
 from pilothouse.auth.usernames import NODES, account_groups, account_of, node_of
+from pilothouse.kit.record import record
 from pilothouse.machinery import names
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.goquote import quote
@@ -30,7 +31,7 @@ _ASKED_ONE_BY_ONE: Final = 3  # from the next one on, all are asked about at onc
 _PATH: Final = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wanted:
     """The user that a request asks to be. The keys of `extra` are in lower case."""
 
@@ -44,14 +45,14 @@ class Wanted:
         return not (self.uid or self.groups or self.extra)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Original:
     """Who sent a request that is made as somebody else; attached to it for the audit log."""
 
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Question:
     """One thing that must be allowed. `never`: why it can't be, whatever the authorizer says."""
 
@@ -68,7 +69,7 @@ class _Question:
 _Questions = Sequence[_Question]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Attempt:
     """A mode that fits. `on`: its word in the question about the request, "" for none. `groups`: of the user, added."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from pilothouse.auth.authenticators import AUTHENTICATED, Refused
 from pilothouse.auth.tokens import BadToken, Signer, claims_of
+from pilothouse.kit.record import record
 from pilothouse.machinery.times import parse_time
 from pilothouse.registry.request import Caller
 
@@ -44,7 +44,7 @@ def groups_of(namespace: str) -> tuple[str, ...]:
     return GROUP, f"{GROUP}:{namespace}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grant:
     """What a new token shall say. `bound`: members pod, secret, node of the claims, each with a name and a uid.
 

@@ -7,11 +7,12 @@ them, and the defaults here say what is usual. Nothing in these facts is a decis
 from __future__ import annotations
 
 import importlib.resources
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import orjson
+
+from pilothouse.kit.record import record
 
 USUAL_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 PART_VERBS: Final = ("get", "patch", "update")
@@ -30,7 +31,7 @@ EVENT: Final = "event"  # a subdomain, judged among the event's own rules
 TRUST_BUNDLE: Final = "trust-bundle"  # a subdomain, with the signer's name and ":" before it if the bundle has a signer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GenerationRules:
     """When metadata.generation is set and raised.
 
@@ -43,7 +44,7 @@ class GenerationRules:
     on_deletion_mark: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatusRules:
     """What /status and the main resource do with each other's part.
 
@@ -59,7 +60,7 @@ class StatusRules:
     creates_missing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoreRules:
     """How the original's store treats a resource.
 
@@ -89,7 +90,7 @@ class StoreRules:
     ignored_on_update: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredAs:
     """Where and as what objects are kept: key `/registry/PREFIX/[NAMESPACE/]NAME`, apiVersion of the stored bytes
     (protobuf unless `json`).
@@ -103,7 +104,7 @@ class StoredAs:
     also_read: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SubresourceFacts:
     """One subresource; `group`, `version`, `kind` are those of its body.
 
@@ -122,7 +123,7 @@ class SubresourceFacts:
         return self.kind
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResourceFacts:
     """One resource in one version. `stored` is None for what is never kept (reviews, bindings, component statuses).
 
@@ -160,7 +161,7 @@ class ResourceFacts:
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VersionFacts:
     """One version of a group; `package` is the Go package of its types.
 
@@ -173,7 +174,7 @@ class VersionFacts:
     default: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GroupFacts:
     """A group with its versions, the preferred one first. `priority` is the APIServices' groupPriorityMinimum (0: has
     none).

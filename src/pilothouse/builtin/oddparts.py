@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +12,7 @@ from pilothouse.auth.identity import Identity
 from pilothouse.builtin.columns.cells import selector_text
 from pilothouse.builtin.core.connect.kubelets import Outgoing
 from pilothouse.endpoints.connect import Connecter
+from pilothouse.kit.record import record
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.resource import Object, Resource, Subresource
 from pilothouse.registry.scale import ScaleFields, ScaleStorage
@@ -20,7 +21,7 @@ from pilothouse.registry.store import GenericStore
 Stores = Mapping[tuple[str, str], GenericStore]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PartContext:
     """What such a storage may be made of."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 
@@ -26,6 +25,7 @@ from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import Scope, ServerOptions
 from pilothouse.endpoints.table import Columns
 from pilothouse.kit.ids import UuidSource
+from pilothouse.kit.record import record
 from pilothouse.machinery.names import generate_name
 from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.ownership import Ownership
@@ -36,7 +36,7 @@ from pilothouse.storage.api import Storage
 OpenStorage = Callable[[str], Storage]  # prefix -> storage
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Needs:
     """What the built-in server takes from outside."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -16,6 +15,7 @@ from pilothouse.auth.identity import Identity
 from pilothouse.builtin import facts, namerules
 from pilothouse.builtin.oddparts import Stores
 from pilothouse.builtin.types import TypeTable
+from pilothouse.kit.record import record
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.managedfields import Tracker
@@ -51,7 +51,7 @@ _MODULES: Final = {
 _COMPUTED: Final = {("", "componentstatuses"): "core.componentstatuses"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VirtualContext:
     """What such a storage may be made of. `own` gives a new object of the kind its namespace and managed fields."""
 

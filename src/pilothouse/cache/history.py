@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from pilothouse.kit.record import record
 from pilothouse.storage.api import Change, StoredObject
 
 OVERHEAD = 600  # bytes that a change costs beside the old version's value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HistoryLimits:
     """How much is kept: at least `fewest` changes, more while younger than `seconds`; never beyond the other two."""
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Final
 
 from pilothouse.controllers.client import LoopbackClient, Refusal
 from pilothouse.controllers.clock import Clock
 from pilothouse.controllers.streams import Object
+from pilothouse.kit.record import record
 from pilothouse.machinery.times import format_time
 
 _REMEMBERED: Final = 1024
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Regarding:
     """The object that an event is about."""
 

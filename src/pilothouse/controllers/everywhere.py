@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pilothouse.controllers.client import Refusal
 from pilothouse.controllers.context import NAMESPACES, Context
@@ -12,11 +11,12 @@ from pilothouse.controllers.reflector import Source
 from pilothouse.controllers.streams import Object
 from pilothouse.controllers.tasks import together
 from pilothouse.controllers.workqueue import WorkQueue, work
+from pilothouse.kit.record import record
 
 _WORKERS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wanted:
     """What shall be in every namespace. `identity`: the ServiceAccount that writes it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pilothouse.controllers import names
@@ -17,10 +16,11 @@ from pilothouse.controllers.quotas.controller import QuotaController
 from pilothouse.controllers.rootca import root_ca_publisher
 from pilothouse.controllers.serviceaccounts import default_service_accounts
 from pilothouse.controllers.tasks import TaskOwner
+from pilothouse.kit.record import record
 from pilothouse.serving.http import Handler
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ControllerSettings:
     """`names`: which to run, as `names.choose` gives them. `root_ca`: PEM of what is published; "" for nothing."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
 from pilothouse.controllers.client import JSON, METADATA, METADATA_LIST, LoopbackClient, Refusal, refusal_of
 from pilothouse.controllers.clock import Backoff, Clock, sleep
 from pilothouse.controllers.streams import Event, Object, Watch
+from pilothouse.kit.record import record
 
 PAGE: Final = 500  # objects of one page of a list
 _SHORTEST_WATCH: Final = 300  # seconds; up to twice that, so that they do not all end together
@@ -35,7 +35,7 @@ class Sink(Protocol):
     def end(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """A collection: its path, and which objects of it. `metadata`: only their metadata. `gather`: seconds for which
     changes may be held back to be dealt with together.

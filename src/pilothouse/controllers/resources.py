@@ -6,13 +6,13 @@ Asking again costs next to nothing while nothing changed (the documents have ETa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
 from pilothouse.controllers.client import LoopbackClient
 from pilothouse.controllers.clock import Clock
 from pilothouse.controllers.streams import Object
+from pilothouse.kit.record import record
 
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _ROOTS: Final = ("/api", "/apis")
@@ -20,7 +20,7 @@ _STALE: Final = "Stale"
 _RECENT: Final = 1.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Served:
     """One resource in one version."""
 
@@ -43,7 +43,7 @@ class Served:
         return f"{root}{below}/{self.plural}{end}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Catalog:
     """All that is served at one moment. `failed`: group versions whose server does not answer, with what is wrong."""
 
@@ -59,7 +59,7 @@ class Catalog:
         return [served for served in self.preferred if served.verbs.issuperset(verbs)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """What one document told: every resource in every version, the preferred version of a group first."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from pilothouse.discovery import documents
 from pilothouse.discovery.model import Document, Encode, Group, group_version
 from pilothouse.endpoints.negotiation import Form
+from pilothouse.kit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """One document of a catalog.
 

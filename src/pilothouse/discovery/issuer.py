@@ -5,9 +5,9 @@ Connect Discovery; Kubernetes documentation, "Service Account Issuer Discovery")
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import method_not_allowed
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.serving.http import Answer, Handler, Request, Response
@@ -21,7 +21,7 @@ async def _at_once() -> None:
     """Nothing to wait for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Issuer:
     """`keys_at`: URL of the keys. `public_keys`: JSON web keys, public parts only; `ready` is waited for before they
     are asked for.

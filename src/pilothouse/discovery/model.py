@@ -7,10 +7,10 @@ The types are frozen and know nothing of how they are shown; `documents.py` make
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pilothouse.endpoints.negotiation import Form
+from pilothouse.kit.record import record
 
 CURRENT: Final = "Current"
 STALE: Final = "Stale"  # the extension server did not answer; what is shown is from before
@@ -20,7 +20,7 @@ Encode = Callable[[str, Document, Form], bytes]
 """(kind, document, form) -> bytes. The document has apiVersion and kind only where the original shows them."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subresource:
     """One subresource; `name` is what stands behind the slash.
 
@@ -35,7 +35,7 @@ class Subresource:
     kind_version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resource:
     """One resource of a version, with its subresources in the order they shall be shown.
 
@@ -55,7 +55,7 @@ class Resource:
     kind_version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Version:
     """One served version of a group. `has_page` False: it is listed, but its own document is not ours to show."""
 
@@ -65,7 +65,7 @@ class Version:
     has_page: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """A group with its served versions, the preferred one first. The core group has the name ""."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
+
+from pilothouse.kit.record import record
 
 KUBERNETES: Final = ("1", "37", "2")
 OLDEST_COMPATIBLE: Final = "36"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VersionInfo:
     """The members of /version in the original's order and spelling.
 

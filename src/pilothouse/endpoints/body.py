@@ -7,13 +7,13 @@ defaults.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import orjson
 
 from pilothouse.endpoints.negotiation import JSON, PROTOBUF, YAML, content_type
 from pilothouse.kit.aside import Aside
+from pilothouse.kit.record import record
 from pilothouse.machinery import protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large
@@ -30,7 +30,7 @@ DELETE_LIMIT_DEPTH: Final = 10_000
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """What a body must be: the kind and version of an endpoint."""
 

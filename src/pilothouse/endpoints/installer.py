@@ -7,7 +7,6 @@ The router is a dictionary of (group, version, resource, subresource); the verb 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -24,6 +23,7 @@ from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.endpoints.scope import Scope, Warnings
 from pilothouse.endpoints.update import update_object
 from pilothouse.endpoints.watch import watch_collection
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import bad_request, method_not_allowed, path_not_found, verb_not_supported
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
 from pilothouse.serving.http import Answer, Handler, Request
@@ -51,7 +51,7 @@ async def _patch(scope: Scope, request: Request) -> Answer:
     return await patch_object(scope, request)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """Handlers of one resource or subresource in one version, by verb."""
 

@@ -140,7 +140,7 @@ def _path_info(method: str, path: str) -> RequestInfo:
     if path.startswith("//"):
         return outside
     segments = path.strip("/").split("/")
-    if "" in segments and segments[0] in ("api", "apis") and len(segments) > 2:
+    if "" in segments and segments[0] in ("api", "apis") and len(segments) > 2 and not _nowhere(segments):
         return RequestInfo(True, path, _VERBS.get(method, ""), segments[0], *_group_version(segments))
     if not segments or segments[0] not in ("api", "apis"):
         return outside
@@ -159,12 +159,18 @@ def _path_info(method: str, path: str) -> RequestInfo:
     parts = rest
     if rest[0] == "namespaces" and len(rest) > 1:
         namespace = rest[1]
-        if len(rest) > 2 and rest[2] not in _NAMESPACE_PARTS:
+        if len(rest) > 2 and (rest[2] not in _NAMESPACE_PARTS or not namespace):
             parts = rest[2:]
     resource = parts[0]
     name = parts[1] if len(parts) > 1 else ""
     subresource = parts[2] if len(parts) > 2 else ""
     return RequestInfo(True, path, verb, prefix, group, version, namespace, resource, subresource, name, tuple(parts))
+
+
+def _nowhere(segments: list[str]) -> bool:
+    """Whether all that is missing is the namespace, as in "namespaces//configmaps/x"."""
+    rest = segments[3:] if segments[0] == "apis" else segments[2:]
+    return len(rest) == 4 and rest[0] == "namespaces" and segments.count("") == 1 and not rest[1]
 
 
 def _group_version(segments: list[str]) -> tuple[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.kit.aside import Aside
+from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller, Load, Write
 from pilothouse.registry.resource import Resource
 from pilothouse.serving.http import Request
@@ -29,7 +30,7 @@ class Warnings(list[str]):
     """Texts for Warning headers, attached to a request by the warning recorder."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerOptions:
     """Settings that verbs read."""
 
@@ -42,7 +43,7 @@ class ServerOptions:
     aside: Aside = field(default_factory=Aside)  # where big bodies are worked on
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     resource: Resource
     version: str

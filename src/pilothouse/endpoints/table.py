@@ -7,9 +7,10 @@ request only fills the ages in. Nothing here does I/O or knows a kind; the built
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.times import human_duration
@@ -50,7 +51,7 @@ def no_conditions(obj: Object) -> list[dict[str, str]] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Columns:
     """How objects of one kind become rows.
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pilothouse.endpoints import table as tables
@@ -18,6 +17,7 @@ from pilothouse.endpoints.render import headers_of
 from pilothouse.endpoints.requestinfo import Query
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.websocket import is_websocket, upgrade
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bare_internal, gone, not_acceptable
 from pilothouse.registry.reader import Selection, selected
 from pilothouse.registry.request import ListOptions
@@ -33,7 +33,7 @@ LAST_BOOKMARK: Final = 1.0  # seconds before the time-out
 _MEDIA_TYPES: Final = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WatchPlan:
     """What a watch request asks for."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from pilothouse.kit.record import record
 
 Object = dict[str, Any]
 
@@ -17,7 +19,7 @@ _VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STABILITY: Final = {None: 2, "beta": 1, "alpha": 0}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Names:
     plural: str = ""
     singular: str = ""
@@ -27,7 +29,7 @@ class Names:
     categories: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScalePaths:
     """JSON paths of what a Scale shows, as the definition has them (`.spec.replicas`)."""
 
@@ -36,7 +38,7 @@ class ScalePaths:
     selector: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Version:
     """One version. `schema`: its openAPIV3Schema; `columns` and `selectable` as the definition has them."""
 
@@ -52,7 +54,7 @@ class Version:
     selectable: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Definition:
     """`wanted` are the names that it asks for, `names` those it was given. `conditions`: type -> status."""
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pilothouse.extensions.definition import ESTABLISHED, NAMES_ACCEPTED, Definition, Names
+from pilothouse.kit.record import record
 from pilothouse.machinery.times import format_time
 
 Object = dict[str, Any]
@@ -30,7 +30,7 @@ _ONE_BY_ONE: Final = (
 _KINDS: Final = frozenset({"kind", "listKind"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Taken:
     """The names that other definitions of the group were given."""
 

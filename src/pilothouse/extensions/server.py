@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
@@ -17,6 +16,7 @@ from pilothouse.extensions.controller import MANAGER, DefinitionController
 from pilothouse.extensions.definition import Definition, parse
 from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.serving import Serving, Surroundings
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, not_found, verb_not_supported
 from pilothouse.registry.request import DeleteOptions, Write
 from pilothouse.registry.store import GenericStore
@@ -30,7 +30,7 @@ _GRACE: Final = 1.0  # seconds that watches of a definition that changed go on
 _GONE: Final = 404
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Needs:
     """What the server of custom resources takes from outside. `definitions` is the store of definitions."""
 

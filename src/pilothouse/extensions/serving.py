@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -24,6 +23,7 @@ from pilothouse.extensions.reshape import Reshaper
 from pilothouse.extensions.scale import CustomScale, steps
 from pilothouse.extensions.storage import VersionStorage
 from pilothouse.extensions.strategy import behaviour
+from pilothouse.kit.record import record
 from pilothouse.machinery import names
 from pilothouse.machinery.decode import compile_decoder
 from pilothouse.machinery.names import generate_name
@@ -41,7 +41,7 @@ PART_VERBS: Final = ("get", "patch", "update")
 _REFUSED: Final = "field label not supported: {label}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Types:
     """Built-in types that custom resources need."""
 
@@ -50,7 +50,7 @@ class Types:
     scale: Schema
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Surroundings:
     """What serving a custom resource takes from outside."""
 

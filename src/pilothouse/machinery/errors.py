@@ -6,11 +6,12 @@ Every refusal that a client sees is made here, so the texts stand in one place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from pilothouse.kit.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Cause:
     """One StatusCause: which field, why in a word, why in a sentence."""
 

@@ -5,9 +5,9 @@ nothing global.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.schema import Schema
 
 
@@ -81,7 +81,7 @@ def group_version_kind(api_version: str, kind: str) -> GroupVersionKind:
     return GroupVersionKind(group, version, kind)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kind:
     """A kind that the scheme knows. `list_of`: for a list kind, the kind of its items."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.matching import Labels, Predicate, compile_fields, compile_labels
@@ -31,7 +31,7 @@ _SIGNS: Final = {"=": EQUALS, "==": DOUBLE_EQUALS, "!=": NOT_EQUALS, ">": GREATE
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """One condition on one label; values sorted."""
 
@@ -259,7 +259,7 @@ def selector_of_map(labels: Labels) -> LabelSelector:
     return LabelSelector(tuple(Requirement(key, EQUALS, (value,)) for key, value in labels.items()))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldRequirement:
     """One condition on one field."""
 

@@ -10,11 +10,11 @@ import gzip
 import threading
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
+from pilothouse.kit.record import record
 from pilothouse.openapi import text
 
 Document = dict[str, Any]
@@ -26,7 +26,7 @@ _ANY_HEADER: Final = 47  # zlib or gzip
 INDEX_PREFIX: Final = "/openapi/v3/"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """Where a v3 document comes from. `make` gives its JSON; `etag` is its digest where that is known beforehand."""
 
@@ -34,7 +34,7 @@ class Source:
     etag: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Content:
     """A document that was made.
 

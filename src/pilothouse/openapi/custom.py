@@ -8,9 +8,9 @@ int-or-string values, so wherever a schema leaves something open its v2 form say
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.openapi import v2, v3
 from pilothouse.openapi.model import CUSTOM, META, Body, Definitions, GroupVersion, Part, Resource, Schema
 from pilothouse.openapi.operations import Operations, Path
@@ -35,7 +35,7 @@ _ELSEWHERE: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CustomKind:
     """One custom resource in one version. `schema`: its openAPIV3Schema, None if it has none."""
 

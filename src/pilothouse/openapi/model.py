@@ -5,8 +5,9 @@ The types are neutral: built-in kinds and custom resources are told in the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
+
+from pilothouse.kit.record import record
 
 META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 JSON: Final = "application/json"
@@ -18,7 +19,7 @@ CBOR_SEQUENCE: Final = "application/cbor-seq"
 Schema = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Body:
     """A kind as body of requests and answers; `definition` is its name among the schemas."""
 
@@ -28,7 +29,7 @@ class Body:
     definition: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """A subresource.
 
@@ -45,7 +46,7 @@ class Part:
     plain_text: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resource:
     """One resource of a group version.
 
@@ -62,7 +63,7 @@ class Resource:
     watch_paths: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GroupVersion:
     """All resources of one version of a group (the core group is "")."""
 
@@ -84,7 +85,7 @@ class Definitions(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Style:
     """How a kind of server is described: what it speaks, in the order of the Swagger document, and a few habits.
 

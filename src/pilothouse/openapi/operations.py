@@ -6,9 +6,10 @@ The rules here are those by which the original names its operations; both docume
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from pilothouse.kit.record import record
 from pilothouse.openapi.model import META, Body, GroupVersion, Part, Resource, Style
 from pilothouse.openapi.parameters import Parameter, Table, name_of
 
@@ -29,7 +30,7 @@ _VERB_METHODS: Final = {"get": "get", "update": "put", "patch": "patch", "create
 _CODES: Final = {"get": (200,), "update": (200, 201), "patch": (200, 201), "create": (200, 201, 202)}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation:
     """One operation. `answers`: (code, definition); `request`: definition of the body or "" for none.
 
@@ -54,7 +55,7 @@ class Operation:
         return self.request != DELETE_OPTIONS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Path:
     """A path with its operations in the original's order; parameters that all have stand at the path."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.resources
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import orjson
+
+from pilothouse.kit.record import record
 
 _LIST: Final = (
     "allowWatchBookmarks", "continue", "fieldSelector", "labelSelector", "limit", "resourceVersion",
@@ -28,7 +29,7 @@ SETS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """One parameter.
 
@@ -53,7 +54,7 @@ def name_of(kind: str) -> Parameter:
     return Parameter("name", "path", "string", f"name of the {kind}", required=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """`shared` by name, `options` by the kind of connect options, `bodies`: definition -> shared body parameter."""
 

@@ -7,16 +7,17 @@ defaults on decode, prepare before admission, validate after it. All work on the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import Cause
 
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """What a decision may know of the request beside the objects. `allow_privileged` and the like are server
     settings.
@@ -41,7 +42,7 @@ Validate = Callable[[Object, "Object | None", Context], Sequence[Cause]]  # (new
 Warn = Callable[[Object, "Object | None"], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """A subresource that writes a part of the object (status, ephemeralcontainers, resize, approval, ...).
 
@@ -54,7 +55,7 @@ class Part:
     warn: Warn | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Behaviour:
     """`prepare` resets what a client may not set (status on create, dropped fields of closed gates), after the
     generic metadata rules.

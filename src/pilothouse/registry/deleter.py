@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import not_found
 from pilothouse.registry.deletion import check_preconditions, decide
 from pilothouse.registry.request import DeleteOptions, Write
@@ -22,7 +22,7 @@ def no_grace(obj: Object, options: DeleteOptions) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Deleted:
     """What DELETE did: the object as it is shown, whether it is gone, its uid."""
 

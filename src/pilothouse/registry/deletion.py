@@ -5,10 +5,10 @@ documentation,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, conflict
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.request import DeleteOptions
@@ -18,7 +18,7 @@ ORPHAN: Final = "orphan"
 FOREGROUND: Final = "foregroundDeletion"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """`remove`: the object goes now, and is shown as `marked` where that is given. Else `marked` is the object to write
     (None: nothing changes).
@@ -77,7 +77,13 @@ def decide(resource: Resource, obj: Object, options: DeleteOptions, grace: int, 
 
 def _with_condition(status: Object, kind: str, reason: str, message: str, now: datetime) -> Object:
     conditions = [one for one in status.get("conditions") or () if one.get("type") != kind]
-    made = {"type": kind, "status": "True", "lastTransitionTime": format_time(now), "reason": reason, "message": message}
+    made = {
+        "type": kind,
+        "status": "True",
+        "lastTransitionTime": format_time(now),
+        "reason": reason,
+        "message": message,
+    }
     return {**status, "conditions": [*conditions, made]}
 
 

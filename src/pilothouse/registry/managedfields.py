@@ -11,9 +11,10 @@ are written as generators that ask for conversions; `run` and `drive` answer the
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed import applied, compare, created, merge, problems, prune
@@ -89,7 +90,7 @@ def _no_conversion(obj: Object, api_version: str) -> Object:
     raise LookupError(api_version)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tracker:
     """The rules for one endpoint.
 

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, gone
 from pilothouse.machinery.selectors import FieldSelector, LabelSelector, parse_field_selector, parse_label_selector
 from pilothouse.registry import continuation
@@ -21,7 +21,7 @@ Accept = Callable[[StoredObject], bool]
 _SELECTOR_WORK: Final = 8  # a character of a selector is as much work as so many bytes of JSON
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListPage:
     """`continue_token` "" at the end; `remaining` None where it is not known."""
 
@@ -31,7 +31,7 @@ class ListPage:
     remaining: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """What a list or watch is about: a folder or one key, and a predicate (None: everything)."""
 

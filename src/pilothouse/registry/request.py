@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import Cause
 from pilothouse.registry.behaviour import Context
 
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Caller:
     """Who asks, as authentication found."""
 
@@ -37,7 +38,7 @@ class Load:
             self.size = size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Write:
     """One write. `version` is that of the request; `manager` owns what it changes; `warn` collects Warning headers."""
 
@@ -71,7 +72,7 @@ class Write:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListOptions:
     """`resource_version` None: not given. `continue_token`, `limit` as the API concepts page defines;
     `match` is resourceVersionMatch.
@@ -86,7 +87,7 @@ class ListOptions:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeleteOptions:
     """`grace_seconds` None: the kind's own. `policy` of Orphan, Background, Foreground or "" for the kind's own."""
 

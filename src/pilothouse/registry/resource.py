@@ -8,9 +8,10 @@ below names a kind: they ask the resource.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
 
@@ -18,7 +19,7 @@ NameRule = Callable[[str, bool], list[str]]  # (name, is a prefix) -> what is wr
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServedVersion:
     """One version in which a resource is read and written."""
 
@@ -30,7 +31,7 @@ class ServedVersion:
     served: bool = True  # the hub of a group that stores its objects in another group's form is not
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Generation:
     """When metadata.generation rises beside a change of anything but metadata and status."""
 
@@ -41,7 +42,7 @@ class Generation:
     on_deletion: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatusRule:
     """How status and the rest of an object are kept apart."""
 
@@ -55,7 +56,7 @@ class StatusRule:
     creates: bool = False  # PUT of a missing object makes it
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeleteRule:
     """What DELETE answers and leaves behind."""
 
@@ -72,7 +73,7 @@ class DeleteRule:
     warning: str = ""  # told to who deletes without a propagation policy
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldLabels:
     """Field selectors: label -> path in the object (several with "|": the first that says something); what others are
     answered, with `{label}`.
@@ -82,7 +83,7 @@ class FieldLabels:
     refused: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subresource:
     """One subresource as discovery shows it."""
 
@@ -93,7 +94,7 @@ class Subresource:
     verbs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Convert:
     """Between the hub version and others, in place or anew; lossless both ways."""
 
@@ -101,7 +102,7 @@ class Convert:
     from_hub: Callable[[Object, str], Object]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resource:
     """`hub` is the version in which the store works and keeps objects; `versions` are by name, the preferred first."""
 

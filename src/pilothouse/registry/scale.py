@@ -6,9 +6,9 @@ Autoscaling"; API reference, "Scale"). Which fields it shows is data; writes go 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import Cause, bad_request, invalid
 from pilothouse.registry.capabilities import Produce
 from pilothouse.registry.managedfields import Tracker
@@ -19,7 +19,7 @@ from pilothouse.registry.store import GenericStore
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScaleFields:
     """Where a parent keeps what its Scale shows; `selector` gives the pods' selector of an object as text."""
 

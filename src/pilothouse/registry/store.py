@@ -9,11 +9,12 @@ conflict; what it answers is the object as stored, whose bytes serve every reade
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from pilothouse.kit.aside import Aside
 from pilothouse.kit.keylock import KeyLock
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import (
     APIError,
     already_exists,
@@ -42,7 +43,7 @@ Produce = Callable[[Object | None], Awaitable[Object]]
 """(current object or None) -> the new one, in the hub version; the current one is the producer's to keep or change."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Services:
     """What the store takes from outside: clock, randomness, admission, and where big objects are worked on."""
 

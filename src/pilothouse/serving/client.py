@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
 from typing import Final
 
+from pilothouse.kit.record import record
 from pilothouse.serving.answers import AnswerReader, BrokenAnswer, Incoming
 from pilothouse.serving.channel import Channel
 from pilothouse.serving.dialing import ClientChannel, ClientTLS, ClientTLSChannel, DialFailed, dial_text, reset_text
@@ -35,7 +35,7 @@ class CallFailed(Exception):
         self.unsent = unsent
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Destination:
     """Where to connect; `tls` None: plain HTTP. `host` is an address or a name."""
 

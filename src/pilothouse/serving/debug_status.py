@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery import yamlcodec
 from pilothouse.machinery.errors import not_acceptable
 from pilothouse.machinery.jsoncodec import dumps
@@ -21,7 +21,7 @@ _ANY: Final = ("*/*", "text/*", _TEXT)
 _PATHS: Final = ("/flagz", "/healthz", "/livez", "/metrics", "/readyz", "/statusz", "/version")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Running:
     """What runs. `binary` is the version that clients see, `emulated` its first parts, `python` the language's."""
 

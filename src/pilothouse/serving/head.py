@@ -8,8 +8,8 @@ folded or bare-LF lines, NUL) is refused, never repaired.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from pilothouse.kit.record import record
 from pilothouse.serving.http import HeaderList
 
 _METHODS = {name.encode(): name for name in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")}
@@ -38,7 +38,7 @@ class HeadRefused(Exception):
         super().__init__(self.line)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fields:
     """What the headers say: to the edge (framing, keeping the connection), and all of them for the request."""
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs
 
 from pilothouse.kit.metrics import Counter, Gauge, Registry
+from pilothouse.kit.record import record
 from pilothouse.serving.http import Handler, Request, Response
 
 ENDPOINTS: Final = ("healthz", "livez", "readyz")
@@ -25,7 +25,7 @@ class CheckFailed(Exception):
     """Why a check fails; clients are not told, the log is."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """`probe` raises CheckFailed when something is wrong.
 

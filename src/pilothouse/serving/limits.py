@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pilothouse.kit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """Sizes in bytes, times in seconds."""
 

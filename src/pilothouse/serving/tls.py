@@ -11,8 +11,9 @@ import logging
 import os
 import ssl
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from pilothouse.kit.record import record
 
 log = logging.getLogger("pilothouse.serving")
 
@@ -21,7 +22,7 @@ _NO_CHECK_TIME = ssl.VerifyFlags(0x200000)  # X509_V_FLAG_NO_CHECK_TIME, which t
 _TLS12_CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES256+SHA1:ECDHE+AES128+SHA1"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CertificateFiles:
     """PEM files: the serving chain, its key, and the CAs whose client certificates are taken (there may be none)."""
 

@@ -7,10 +7,10 @@ Errors are those of `pilothouse.storage.errors`, and no others.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
+from pilothouse.kit.record import record
 from pilothouse.storage.errors import StorageError
 
 # That of an empty store, and the oldest that can be read. The first write gets the next one. It is not 1, because
@@ -65,7 +65,7 @@ class Read(Enum):
     EXACT = "exact"  # the state at `revision`
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListRequest:
     """A list of the keys under `prefix` (which ends in "/"), in the order of the keys' bytes.
 
@@ -82,7 +82,7 @@ class ListRequest:
     accept: Callable[[StoredObject], bool] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """`next_key`: where the next page starts (None at the end). `remaining`: None where it is not known."""
 
@@ -155,14 +155,14 @@ class Storage(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyValue:
     key: str
     value: bytes
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """`count`: how many keys the whole range holds, whatever the limit. `revision`: of the whole store at the read."""
 
@@ -171,7 +171,7 @@ class Range:
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """Of a conditional write. `current`: where it did not succeed, what stood there (None: nothing).
 
@@ -183,7 +183,7 @@ class Outcome:
     current: KeyValue | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EngineEvent:
     """`value` None: deleted. `previous`: the version before, None where there was none."""
 

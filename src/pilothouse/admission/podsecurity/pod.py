@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.goquote import quote
 
 Part = Mapping[str, Any]
 _NONE: Final[Part] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pod:
     """A pod, or the template of one."""
 
@@ -43,7 +43,7 @@ def security_of(container: Part) -> Part:
     return container.get("securityContext") or _NONE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Violation:
     reason: str
     detail: str = ""

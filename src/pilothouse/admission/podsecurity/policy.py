@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import Cause
 from pilothouse.machinery.goquote import quote
 
@@ -21,7 +21,7 @@ LATEST: Final = 10**9  # later than any version
 _VERSION: Final = re.compile(r"v1\.(0|[1-9][0-9]*)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Standard:
     """One level as it is in one minor version of Kubernetes 1."""
 
@@ -40,7 +40,7 @@ class Standard:
         return self.minor == other.minor and LEVELS.index(self.level) <= LEVELS.index(other.level)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     enforce: Standard = Standard()
     audit: Standard = Standard()

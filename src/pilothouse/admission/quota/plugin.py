@@ -8,7 +8,6 @@ one had, is put right by the quota controller.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from pilothouse.admission.podamounts import Amounts, parsed
 from pilothouse.admission.quota.scopes import matches
 from pilothouse.admission.quota.usage import IGNORED, Evaluator, evaluator_of
 from pilothouse.admission.refusals import refuse
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Caller, Write
@@ -30,7 +30,7 @@ _SELF: Final = Caller("system:apiserver", "", ("system:masters", "system:authent
 _MANAGER: Final = "kube-apiserver"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Charge:
     """What a write adds to one quota."""
 

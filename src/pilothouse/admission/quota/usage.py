@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pilothouse.admission.chain import CREATE, UPDATE
 from pilothouse.admission.podamounts import Amounts, add
 from pilothouse.admission.quota import podusage
 from pilothouse.admission.quota.podusage import ONE
+from pilothouse.kit.record import record
 from pilothouse.machinery import quantity
 from pilothouse.machinery.errors import qualified
 from pilothouse.machinery.quantity import Quantity
@@ -26,7 +26,7 @@ _SERVICES: Final = frozenset({"services", "services.nodeports", "services.loadba
 _CLAIMS: Final = frozenset({"persistentvolumeclaims", "requests.storage", "count/persistentvolumeclaims"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evaluator:
     """One kind. `counts`: whether a resource of a quota is about it; `usage`: what one object costs.
 

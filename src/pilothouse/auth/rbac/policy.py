@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from pilothouse.auth.attributes import Decision
 from pilothouse.auth.rbac.rules import ALL, Grants, PolicyRule, rules_of
+from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 
 ROLE_GROUP: Final = "rbac.authorization.k8s.io"
@@ -21,7 +22,7 @@ Answer = tuple[Decision, str]
 Question = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """`kind` of User, Group and ServiceAccount. `namespace` of an account, as written."""
 

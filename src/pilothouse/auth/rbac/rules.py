@@ -7,15 +7,16 @@ in a rule answers to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from pilothouse.kit.record import record
 
 ALL: Final = "*"
 # Verbs, groups and names that a rule is for; None: for all.
 Test = tuple[frozenset[str] | None, frozenset[str] | None, frozenset[str] | None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PolicyRule:
     """A rule as it was written."""
 

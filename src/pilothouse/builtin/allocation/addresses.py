@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from pilothouse.admission.lookups import Reader, Stores
 from pilothouse.builtin.allocation.addressrange import AddressRange, Below
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.ownership import Ownership
@@ -34,7 +34,7 @@ class AddressRefused(Exception):
     """An address cannot be had; the text says why, as the original does."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Owner:
     """The service that has an address."""
 

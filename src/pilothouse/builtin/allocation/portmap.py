@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
 from pilothouse.builtin.allocation.addressrange import Below
+from pilothouse.kit.record import record
 from pilothouse.machinery.jsoncodec import dumps
 
 _LEAST_BAND: Final = 16
@@ -29,7 +29,7 @@ class PortRefused(Exception):
         self.position = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PortRange:
     """`first` to `last`, both within. The lowest are left to those who ask for one by number."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pilothouse.builtin.core.servicefields import needs_health_check_port, needs_node_port
+from pilothouse.kit.record import record
 from pilothouse.registry.resource import Object
 
 HEALTH: Final = -1
@@ -15,7 +15,7 @@ HEALTH: Final = -1
 _EXTERNAL: Final = ("NodePort", "LoadBalancer")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PortPlan:
     """`wanted`: (place, number or 0 for any); `shared`: index of a port -> the index whose number it shares."""
 

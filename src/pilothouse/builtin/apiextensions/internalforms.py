@@ -7,9 +7,9 @@ What is the same in all versions (with one version, everything) the original kee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.registry.behaviour import Object
 
 # Go name -> JSON name where it is not only the first letter that differs.
@@ -76,7 +76,7 @@ def _part(name: str, value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shared:
     """Which parts all versions have in common, and so are told at the top."""
 

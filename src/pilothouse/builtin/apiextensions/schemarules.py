@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from pilothouse.builtin.apiextensions.structural import EMBEDDED, LIST_TYPE, MAP_KEYS, MAP_TYPE, PRESERVE
+from pilothouse.kit.record import record
 from pilothouse.machinery.rules import Field, Rule
+from pilothouse.machinery.structural.patterns import pattern_problem
 from pilothouse.registry.behaviour import Object
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
@@ -17,7 +19,7 @@ _OBJECT_FIELDS: Final = ("kind", "apiVersion", "metadata")
 _IN_MAP: Final = "inside additionalProperties applying to object metadata"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """Where a node is. `no_default`: why it may have none; `in_metadata`: below an object's metadata."""
 
@@ -63,6 +65,10 @@ def _keywords(schema: Object, field: Field, place: _Place) -> None:
     kind = schema.get("type", "")
     if kind and kind not in _TYPES:
         field.not_supported("type", kind, _TYPES)
+    if schema.get("pattern"):
+        why = pattern_problem(schema["pattern"])
+        if why:
+            field.invalid("pattern", schema["pattern"], f"must be a valid regular expression, but isn't: {why}")
     if schema.get("default") is not None and place.no_default:
         field.forbidden("default", f"must not be set {place.no_default}")
     for name in ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"):

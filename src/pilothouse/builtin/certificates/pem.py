@@ -6,8 +6,9 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from pilothouse.kit.record import record
 
 _BLOCK: Final = re.compile(
     r"^-----BEGIN ([^\n]*?)-----[ \t\r]*\n(.*?)^-----END \1-----[ \t\r]*$", re.DOTALL | re.MULTILINE
@@ -15,7 +16,7 @@ _BLOCK: Final = re.compile(
 _HEADER: Final = re.compile(r"[^\n:]+:[^\n]*\n")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """One block. `headers`: whether it has lines such as `Proc-Type: ...` before its bytes."""
 

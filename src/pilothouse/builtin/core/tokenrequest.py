@@ -1,16 +1,15 @@
-"""serviceaccounts/token: a token for a service account, bound to an object if wanted (API reference, "TokenRequest").
-"""
+"""serviceaccounts/token: a token for a service account, bound to an object if wanted (API reference, "TokenRequest")."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pilothouse.auth.identity import Identity
 from pilothouse.auth.serviceaccounts import Grant, claims
 from pilothouse.builtin.types import builtin_types
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, conflict, invalid
 from pilothouse.machinery.rules import Field, at, rules
 from pilothouse.machinery.times import format_time
@@ -47,7 +46,7 @@ def _lifetime(value: int, field: Field) -> None:
 _validate: Final = rules(at("spec.expirationSeconds", _lifetime))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TokenRequests:
     """Signs tokens; a dry run signs too."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pilothouse.builtin.shared.env import variable_sources, variables
@@ -11,6 +10,7 @@ from pilothouse.builtin.shared.mounts import devices, mounts
 from pilothouse.builtin.shared.probes import lifecycle, probes
 from pilothouse.builtin.shared.resources import claims, requirements, resize_policies
 from pilothouse.builtin.shared.security import container_security
+from pilothouse.kit.record import record
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
@@ -31,7 +31,7 @@ MAX_EXIT_CODES: Final = 255
 Object = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PodFacts:
     """What containers are judged by of the pod around them. `volumes` by name."""
 

@@ -8,10 +8,10 @@ table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.schema import Field, Schema
 
@@ -34,7 +34,7 @@ RAWS: Final = frozenset({s.FIELDS_V1, s.RAW, s.JSON})
 _WRAPPED_FIELDS: Final = frozenset({("k8s.io/apimachinery/pkg/apis/meta/v1", "APIResource", "verbs")})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """A field on the wire. `kind` is what one value is, `schema` its type (of a union: its JSONSchemaProps)."""
 

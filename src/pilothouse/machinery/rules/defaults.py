@@ -19,18 +19,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pilothouse.kit.record import record
+
 Defaults = Callable[[dict[str, Any]], None]
 Make = Callable[[dict[str, Any], dict[str, Any]], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Computed:
     """A default that depends on the rest: `make(parent, whole object)`; None leaves the field out."""
 
     make: Make
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WhenIs:
     """A default that applies where a sibling has a certain value."""
 

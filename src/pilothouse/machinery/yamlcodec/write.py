@@ -10,7 +10,7 @@ from typing import Any, Final
 import yaml
 
 from pilothouse.machinery.jsoncodec import go_float
-from pilothouse.machinery.yamlcodec.read import YAMLError
+from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import TAG, is_plain
 
 _MAP: Final = f"{TAG}map"

@@ -6,9 +6,10 @@ An entry that does not change is passed through as the dict it came in.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.typed import fieldsv1
 from pilothouse.machinery.typed.fieldset import Node, union
 
@@ -18,7 +19,7 @@ MAX_UPDATERS: Final = 10
 ANCIENT: Final = "ancient-changes"  # who gets the fields of the oldest updaters when there are too many
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One manager's fields. `time`: RFC 3339 in whole seconds, or "" for none. `raw`: the entry as it came, while it
     is true.

@@ -5,11 +5,11 @@ Plane").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bare_internal, not_found
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
@@ -64,7 +64,7 @@ class Outgoing:
             self._client.close()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kubelet:
     """`host` as the node tells it."""
 

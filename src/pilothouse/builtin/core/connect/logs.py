@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode
 
@@ -14,6 +13,7 @@ from pilothouse.builtin.core.connect.pods import container_of, pod_of
 from pilothouse.builtin.core.connect.streams import subprotocols
 from pilothouse.endpoints.options import flag, parse_integer
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal, invalid
 from pilothouse.machinery.rules import Field, rules
 from pilothouse.machinery.times import TimeError, canonical_time, parse_time
@@ -62,7 +62,7 @@ def _check(options: Object, field: Field) -> None:
 _validate: Final = rules(_check)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PodLogs:
     pods: GenericStore
     nodes: GenericStore

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ipaddress
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -21,6 +20,7 @@ from pilothouse.builtin.core.connect.passing import (
     whole,
 )
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.registry.reader import list_objects
 from pilothouse.registry.request import ListOptions
@@ -41,7 +41,7 @@ _WHOLE: Final = 128 << 10  # bytes of an answer that are waited for and sent at 
 Find = Callable[["Where"], Awaitable[Destination]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Where:
     """What the name in the path says: `http:web:8080`, `web:8080` or `web`."""
 
@@ -51,7 +51,7 @@ class Where:
     port: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proxy:
     kind: str  # of the options
     what: str  # for refusals

@@ -5,7 +5,6 @@ on it (Kubernetes documentation, "Get a Shell to a Running Container", "Use Port
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
@@ -17,6 +16,7 @@ from pilothouse.builtin.core.connect.translate import PROTOCOL, Command, transla
 from pilothouse.endpoints.options import flag, unsigned
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.websocket import TOKEN_PROTOCOL
+from pilothouse.kit.record import record
 from pilothouse.machinery.errors import bad_request, bare_internal
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
@@ -36,7 +36,7 @@ _THEIRS: Final = {"stdin": "input", "stdout": "output", "stderr": "error", "tty"
 Place = Callable[[Object, Object], str]  # (pod, options) -> target on the kubelet
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PodStreams:
     """One of the three subresources."""
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pilothouse.builtin.core.connect.kubelets import Outgoing
+from pilothouse.kit.record import record
 from pilothouse.registry.resource import Object
 from pilothouse.serving.client import Answered, CallFailed, Destination
 from pilothouse.serving.dialing import DialFailed
@@ -25,7 +25,7 @@ _LONGEST_TEXT: Final = 64 << 10  # bytes of a kubelet's refusal
 _SUCCESS: Final = b'{"metadata":{},"status":"Success"}'
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """What is asked of the kubelet: the target of the request and the streams that are wanted."""
 

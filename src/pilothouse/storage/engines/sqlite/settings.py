@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from pilothouse.kit.record import record
 
 BUSY = 10_000  # milliseconds to wait for a lock of another connection
 
@@ -18,7 +19,7 @@ def connect(path: str) -> sqlite3.Connection:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SqliteSettings:
     """Times are in seconds, sizes in bytes."""
 
