@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -200,8 +201,7 @@ class Keeper:
 
     def _with(self, **changes: object) -> Found:
         """What was found, with changes; the same object where nothing is other than before."""
-        before = {name: getattr(self.found, name) for name in Found.__slots__}
-        after = Found(**{**before, **changes})
+        after = replace(self.found, **changes)  # type: ignore[arg-type]
         return self.found if after == self.found else after
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -115,6 +115,6 @@ def _group_pages(group: Group) -> list[Page]:
     return found
 
 
-def served(groups: Sequence[Group]) -> frozenset[str]:
+def served(groups: Iterable[Group]) -> frozenset[str]:
     """The served group versions (`apps/v1`, `v1`)."""
     return frozenset(group_version(group.name, version.name) for group in groups for version in group.versions)

@@ -132,7 +132,7 @@ def _bound(series: dict[Labels, T], values: Labels, make: Callable[[], T]) -> T:
 
 
 Family = Counter | Gauge | Histogram
-F = TypeVar("F", Counter, Gauge, Histogram)
+F = TypeVar("F", bound=Family)
 
 
 class Registry:
