@@ -176,13 +176,25 @@ def test_kinds_of_schemas_become_kinds_of_types() -> None:
 
 _LEAVES = st.sampled_from(
     [
-        TEXT, NUMBER, {"type": "number"}, {"type": "boolean"}, {"x-kubernetes-int-or-string": True},
-        {"x-kubernetes-preserve-unknown-fields": True}, {**TEXT, "maxLength": 1}, {**NUMBER, "minimum": 0, "maximum": 3},
-        {**TEXT, "enum": ["a", "b"]}, {**TEXT, "nullable": True}, {**NUMBER, "format": "int32"}, {**TEXT, "format": "date"},
-        {**NUMBER, "multipleOf": 2}, {**TEXT, "default": "d"}, {"type": "number", "maximum": 1.5, "exclusiveMaximum": True},
-        {**NUMBER, "anyOf": [{"maximum": 1}, {"minimum": 5}]}, {**TEXT, "pattern": "^a"},
+        TEXT,
+        NUMBER,
+        {"type": "number"},
+        {"type": "boolean"},
+        {"x-kubernetes-int-or-string": True},
+        {"x-kubernetes-preserve-unknown-fields": True},
+        {**TEXT, "maxLength": 1},
+        {**NUMBER, "minimum": 0, "maximum": 3},
+        {**TEXT, "enum": ["a", "b"]},
+        {**TEXT, "nullable": True},
+        {**NUMBER, "format": "int32"},
+        {**TEXT, "format": "date"},
+        {**NUMBER, "multipleOf": 2},
+        {**TEXT, "default": "d"},
+        {"type": "number", "maximum": 1.5, "exclusiveMaximum": True},
+        {**NUMBER, "anyOf": [{"maximum": 1}, {"minimum": 5}]},
+        {**TEXT, "pattern": "^a"},
     ]
-)  # fmt: skip
+)
 
 
 def _deeper(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:

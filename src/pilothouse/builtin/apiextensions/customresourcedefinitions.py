@@ -16,7 +16,9 @@ from pilothouse.builtin.apiextensions.internalforms import Shared, schema_form, 
 from pilothouse.builtin.apiextensions.schemarules import schema_rules
 from pilothouse.builtin.apiextensions.schemawarnings import warn
 from pilothouse.builtin.apiextensions.structural import can_be_structural, structural_problems
+from pilothouse.builtin.types import META, builtin_types
 from pilothouse.machinery import names
+from pilothouse.machinery.decode import compile_decoder
 from pilothouse.machinery.rules import (
     Field,
     Rule,
@@ -28,7 +30,10 @@ from pilothouse.machinery.rules import (
     required,
     rules,
 )
+from pilothouse.machinery.structural.defaults import default_problems, tidy_defaults
+from pilothouse.machinery.structural.node import Node
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
+from pilothouse.registry.metadata import validate_embedded
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _APPROVED: Final = "api-approved.kubernetes.io"
@@ -77,6 +82,10 @@ _fill = defaults(
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
     storage = _storage(new)
+    if old is None or new["spec"] != old["spec"]:
+        metadata = compile_decoder(builtin_types().get(META, "ObjectMeta"))
+        for version in new["spec"].get("versions") or ():
+            tidy_defaults(_schema_of(version), metadata)
     if old is None:
         stored = [storage] if storage else None
         new["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
@@ -159,8 +168,12 @@ def _schema(value: Object, field: Field, path: str, root_of_field: str, beside_s
     if value.get("nullable"):
         field.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
     if can_be_structural(value):
-        for where, reason, message in structural_problems(value, root_of_field):
+        problems = structural_problems(value, root_of_field)
+        for where, reason, message in problems:
             field.add(f"/{where}", reason, message)
+        if not problems:
+            for cause in default_problems(Node(value, root=True), root_of_field, validate_embedded):
+                field.add(f"/{cause.field}", cause.reason, cause.message)
     field.within(path, schema_rules, value)
 
 

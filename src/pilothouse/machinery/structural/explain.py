@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pilothouse.machinery.errors import Cause
 from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.machinery.rules.field import quoted, shown
 from pilothouse.machinery.structural import unique
 from pilothouse.machinery.structural.check import (
     check,
@@ -40,7 +41,7 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _shown(value: Any) -> str:
+def _json(value: Any) -> str:
     return dumps(value).decode()
 
 
@@ -57,7 +58,7 @@ class _Walk:
         return self._base + path if path.startswith("[") or not path else f"{self._base}.{path}"
 
     def _invalid(self, path: str, value: Any, why: str, reason: str = "FieldValueInvalid") -> None:
-        self.found.append(Cause(reason, f"Invalid value: {_shown(value)}: {path} in body {why}", self._field(path)))
+        self.found.append(Cause(reason, f"Invalid value: {shown(value)}: {path} in body {why}", self._field(path)))
 
     def _nowhere(self, why: str) -> None:
         self.found.append(Cause("FieldValueInvalid", f'Invalid value: "": {why}', _NOWHERE))
@@ -109,7 +110,7 @@ class _Walk:
         form = raw.get("format") or ""
         test = format_of(form)
         if test is not None and not test(value):
-            self._invalid(path, value, f"must be of type {form}: {_shown(value)}", "FieldValueTypeInvalid")
+            self._invalid(path, value, f"must be of type {form}: {shown(value)}", "FieldValueTypeInvalid")
 
     def _number(self, node: Node, value: Any, path: str) -> None:
         raw = node.raw
@@ -118,13 +119,13 @@ class _Walk:
             self._nowhere(f"Checked value must be of type {node.type} {form} in {path}")
         factor, most, least = raw.get("multipleOf"), raw.get("maximum"), raw.get("minimum")
         if factor is not None and not multiple(value, factor):
-            self._invalid(path, value, f"should be a multiple of {_shown(factor)}")
+            self._invalid(path, value, f"should be a multiple of {_json(factor)}")
         if most is not None and (value >= most if raw.get("exclusiveMaximum") else value > most):
             limit = "less than" if raw.get("exclusiveMaximum") else "less than or equal to"
-            self._invalid(path, value, f"should be {limit} {_shown(most)}")
+            self._invalid(path, value, f"should be {limit} {_json(most)}")
         if least is not None and (value <= least if raw.get("exclusiveMinimum") else value < least):
             limit = "greater than" if raw.get("exclusiveMinimum") else "greater than or equal to"
-            self._invalid(path, value, f"should be {limit} {_shown(least)}")
+            self._invalid(path, value, f"should be {limit} {_json(least)}")
 
     def _items(self, node: Node, value: Sequence[Any], path: str, old: Any) -> None:
         items, raw = node.items, node.raw
@@ -149,8 +150,8 @@ class _Walk:
         values = node.raw.get("enum")
         if not values or (value is not None and any(same(value, one) for one in values if one is not None)):
             return
-        supported = ", ".join(_shown(one if one.__class__ is str else _shown(one)) for one in values)
-        why = f"Unsupported value: {_shown(value)}: supported values: {supported}"
+        supported = ", ".join(quoted(one if one.__class__ is str else _json(one)) for one in values)
+        why = f"Unsupported value: {shown(value)}: supported values: {supported}"
         self.found.append(Cause("FieldValueNotSupported", why, self._field(path)))
 
     def _members(self, node: Node, value: dict[str, Any], path: str, old: Any) -> None:
@@ -167,9 +168,7 @@ class _Walk:
         for name in sorted(value.keys() - properties.keys()):
             if node.closed and name not in node.own:
                 why = f"{_join(path, name)} in body is a forbidden property"
-                self.found.append(
-                    Cause("FieldValueInvalid", f"Invalid value: {_shown(name)}: {why}", self._field(path))
-                )
+                self.found.append(Cause("FieldValueInvalid", f"Invalid value: {shown(name)}: {why}", self._field(path)))
             elif additional is not None:
                 self.value(additional, value[name], _join(path, name), before.get(name, ABSENT))
         for name in sorted(properties.keys() & value.keys()):

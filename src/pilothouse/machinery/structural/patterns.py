@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Final
 
 import re2  # type: ignore[import-untyped]
 
@@ -22,5 +23,35 @@ def searcher(pattern: str) -> Matches:
     try:
         search = re2.compile(pattern, options).search
     except re2.error as error:
-        raise BadPattern(str(error)) from error
+        raise BadPattern(error.args[0].decode("utf-8", "replace")) from error
     return lambda text: search(text) is not None
+
+
+# How RE2 in C++ and Go's port of it call the same mistakes.
+_WORDS: Final = (
+    ("missing ): ", "missing closing ): "),
+    ("unexpected ): ", "unexpected ): "),
+    ("missing ]: ", "missing closing ]: "),
+    ("invalid perl operator: ", "invalid or unsupported Perl syntax: "),
+    ("invalid character class range: ", "invalid character class range: "),
+    ("bad repetition operator: ", "invalid nested repetition operator: "),
+    ("no argument for repetition operator: ", "missing argument to repetition operator: "),
+    ("invalid repetition size: ", "invalid repeat count: "),
+    ("invalid escape sequence: ", "invalid escape sequence: "),
+    ("trailing \\", "trailing backslash at end of expression: "),
+    ("invalid named capture group: ", "invalid named capture: "),
+    ("invalid UTF-8", "invalid UTF-8: "),
+)
+
+
+def pattern_problem(pattern: str) -> str:
+    """What is wrong with a pattern, in the words of Go's parser; "" where it is good."""
+    try:
+        searcher(pattern)
+    except BadPattern as error:
+        text = str(error)
+        for found, told in _WORDS:
+            if text.startswith(found):
+                return f"error parsing regexp: {told}`{text[len(found) :]}`"
+        return f"error parsing regexp: {text}"
+    return ""
