@@ -21,6 +21,7 @@ from pilothouse.admission.roleescalation import RoleEscalation
 from pilothouse.app.authorization import Authorization, build_authorization
 from pilothouse.app.clusterservices import cluster_services, ranges_of
 from pilothouse.app.customresources import extensions
+from pilothouse.app.flowcontrol import flow_control
 from pilothouse.app.front import Parts, build_front
 from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
@@ -151,6 +152,7 @@ async def build_application(
     _rights(modes, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close])
     cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now)
+    flow_control(builtin.stores, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
