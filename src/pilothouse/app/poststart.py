@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pilothouse.serving.health import Check, always_well
+from pilothouse.serving.health import Check, sure
 from pilothouse.serving.hooks import Step
 
 HOOKS: Final = {
@@ -61,7 +61,7 @@ def health_checks(hooks: Sequence[Check], probes: dict[str, Step]) -> dict[str, 
         after.append(check)
         if check.name.endswith(_REGISTERED):
             after.append(Check("autoregister-completion", probes["autoregister-completion"], forgiven=True))
-    first = [Check("ping", always_well), Check("log", always_well)]
+    first = [sure("ping"), sure("log")]
     etcd = Check("etcd", probes["etcd"])
     certificate = Check("loopback-serving-certificate", probes["loopback-serving-certificate"])
     live = [*first, certificate, etcd, *after]

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 from urllib.parse import parse_qs
 
-from pilothouse.kit.metrics import Counter, Gauge, Registry
+from pilothouse.kit.metrics import Counter, Gauge, Registry, Value
 from pilothouse.kit.record import record
 from pilothouse.serving.http import Handler, Request, Response
 
@@ -29,16 +29,23 @@ class CheckFailed(Exception):
 class Check:
     """`probe` raises CheckFailed when something is wrong.
 
-    `forgiven`: while the grace period of an endpoint runs, it does not fail for this check.
+    `forgiven`: while the grace period of an endpoint runs, it does not fail for this check. `settled`: whether it can
+    fail no more, so that it need not be probed again.
     """
 
     name: str
     probe: Callable[[], Awaitable[None]]
     forgiven: bool = False
+    settled: Callable[[], bool] = bool  # False
 
 
 async def always_well() -> None:
     """A check of something that can't fail while the server answers at all."""
+
+
+def sure(name: str) -> Check:
+    """The check of something that can't fail while the server answers at all."""
+    return Check(name, always_well, settled=lambda: True)
 
 
 class HealthMetrics:
@@ -56,9 +63,13 @@ class HealthMetrics:
             registry.add(self._last)
             registry.add(self._all)
 
-    def record(self, endpoint: str, check: str, well: bool) -> None:
-        self._last.bind(check, endpoint).set(float(well))
-        self._all.bind(check, endpoint, "success" if well else "error").add()
+    def passed(self, endpoint: str, check: str) -> tuple[Value, Value]:
+        """The last result of a check, and how often it passed."""
+        return self._last.bind(check, endpoint), self._all.bind(check, endpoint, "success")
+
+    def failed(self, endpoint: str, check: str) -> None:
+        self._last.bind(check, endpoint).set(0.0)
+        self._all.bind(check, endpoint, "error").add()
 
 
 class Health:
@@ -72,18 +83,22 @@ class Health:
         self._names = frozenset(check.name for check in checks)
         self._metrics = metrics
         self._in_grace = in_grace
+        self._open = list(checks)
+        self._settled: list[Value] = []  # how often each check passed that can't fail any more
 
     async def failure(self, check: Check) -> CheckFailed | None:
         """Why the check fails, None where all is well."""
         try:
             await check.probe()
         except CheckFailed as error:
-            self._metrics.record(self.name, check.name, False)
+            self._metrics.failed(self.name, check.name)
             if check.forgiven and self._in_grace():
                 return None
             _log.warning("%s check %s failed: %s", self.name, check.name, error)
             return error
-        self._metrics.record(self.name, check.name, True)
+        last, count = self._metrics.passed(self.name, check.name)
+        last.value = 1.0
+        count.value += 1.0
         return None
 
     async def one(self, name: str) -> Response:
@@ -97,25 +112,37 @@ class Health:
 
     async def all(self, excluded: frozenset[str], verbose: bool) -> Response:
         """The answer of /ENDPOINT."""
-        lines: list[str] = []
-        failed = False
-        for check in self._checks:
-            if check.name in excluded:
-                lines.append(f"[+]{check.name} excluded: ok\n")
-            elif await self.failure(check) is None:
-                lines.append(f"[+]{check.name} ok\n")
-            else:
-                failed = True
-                lines.append(f"[-]{check.name} failed: reason withheld\n")
+        failing = await self._failing_of(self._checks, excluded) if excluded else await self._failing()
+        if not failing and not verbose:
+            return _text(200, _OK)
+        lines = [self._line(check.name, failing, excluded) for check in self._checks]
         unknown = sorted(excluded - self._names)
         if unknown:
             shown = ", ".join(f'"{name}"' for name in unknown)
             lines.append(f"warn: some health checks cannot be excluded: no matches for {shown}\n")
-        if failed:
+        if failing:
             return _text(500, f"{''.join(lines)}{self.name} check failed\n".encode())
-        if verbose:
-            return _text(200, f"{''.join(lines)}{self.name} check passed\n".encode())
-        return _text(200, _OK)
+        return _text(200, f"{''.join(lines)}{self.name} check passed\n".encode())
+
+    async def _failing_of(self, checks: Sequence[Check], excluded: frozenset[str] = frozenset()) -> set[str]:
+        asked = [check for check in checks if check.name not in excluded]
+        return {check.name for check in asked if await self.failure(check) is not None}
+
+    async def _failing(self) -> set[str]:
+        """The names of all checks that fail. A load balancer asks every second: what is settled is only counted."""
+        for passed in self._settled:
+            passed.value += 1.0
+        failing = await self._failing_of(self._open)
+        for check in [check for check in self._open if check.name not in failing and check.settled()]:
+            self._open.remove(check)
+            self._settled.append(self._metrics.passed(self.name, check.name)[1])
+        return failing
+
+    @staticmethod
+    def _line(name: str, failing: set[str], excluded: frozenset[str]) -> str:
+        if name in excluded:
+            return f"[+]{name} excluded: ok\n"
+        return f"[-]{name} failed: reason withheld\n" if name in failing else f"[+]{name} ok\n"
 
 
 def _text(status: int, body: bytes) -> Response:

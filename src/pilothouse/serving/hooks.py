@@ -57,7 +57,7 @@ class Hooks:
 
     def checks(self, late: frozenset[str] = frozenset()) -> list[Check]:
         """One check for each name. `late`: those that liveness forgives while its grace period runs."""
-        return [Check(PREFIX + name, self._probe(name), forgiven=name in late) for name in self._steps]
+        return [Check(PREFIX + name, self._probe(name), name in late, self._done[name].is_set) for name in self._steps]
 
     def _probe(self, name: str) -> Step:
         done = self._done[name]
