@@ -122,6 +122,11 @@ class RawPipe:
         if not self._lost:
             self._channel.end()
 
+    def close(self) -> None:
+        """Close both halves once what was written is sent."""
+        if not self._lost:
+            self._channel.close()
+
     def abort(self) -> None:
         if not self._lost:
             self._channel.abort()
