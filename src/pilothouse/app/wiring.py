@@ -22,7 +22,7 @@ from pilothouse.app.authorization import Authorization, build_authorization
 from pilothouse.app.clusterservices import cluster_services, ranges_of
 from pilothouse.app.customresources import extensions
 from pilothouse.app.flowcontrol import flow_control
-from pilothouse.app.front import Parts, build_front
+from pilothouse.app.front import Front, Parts, build_front
 from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
@@ -84,6 +84,7 @@ class Application:
     running: WaitGroup
     hooks: Hooks
     controllers: Controllers | None = None
+    front: Front | None = None
     stopping: bool = False
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     closers: Sequence[Callable[[], None]] = ()
@@ -158,7 +159,8 @@ async def build_application(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
         lambda: running.running, began, extensions(builtin, needs, hooks),
     )  # fmt: skip
-    handler = build_front(parts).handler
+    front = application.front = build_front(parts)
+    handler = front.handler
     application.handler = _chain(settings, application, handler, renderer, registry, running, identity)
     if controllers is not None:
         application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)
