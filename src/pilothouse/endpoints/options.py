@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pilothouse.endpoints.requestinfo import Query
+from pilothouse.machinery.digits import whole
 from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import DeleteOptions, ListOptions
@@ -24,7 +25,7 @@ def parse_integer(text: str) -> int:
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not (digits.isascii() and digits.isdigit()):
         raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
-    value = int(text)
+    value = whole(text)
     if not -_INT64_MAX - 1 <= value <= _INT64_MAX:
         raise bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
     return value
@@ -39,7 +40,7 @@ def unsigned(text: str) -> int | str:
     """The number, or what is wrong with it in Go's words."""
     if not (text.isascii() and text.isdigit()):
         return f'strconv.ParseUint: parsing "{text}": invalid syntax'
-    value = int(text)
+    value = whole(text)
     return value if value <= _UINT64_MAX else f'strconv.ParseUint: parsing "{text}": value out of range'
 
 

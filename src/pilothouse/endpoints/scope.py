@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 OBJECT_FORMS: Final = frozenset({"Table", "PartialObjectMetadata"})
 LIST_FORMS: Final = frozenset({"Table", "PartialObjectMetadataList"})
 _MAX_MANAGER: Final = 128
+_MOST_DIGITS: Final = 20
 
 
 class Warnings(list[str]):
@@ -86,7 +87,7 @@ def body_size(request: Request, most: int) -> int:
     """Bytes of the body as announced; `most` where it comes in chunks, or nobody knows what was meant."""
     length = request.header(b"content-length")
     if length is not None:
-        return int(length) if length.isdecimal() else most
+        return int(length) if length.isdecimal() and len(length) < _MOST_DIGITS else most
     return 0 if request.header(b"transfer-encoding") is None else most
 
 

@@ -5,6 +5,7 @@ Kubernetes documentation, "Warnings").
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from pilothouse.endpoints.scope import Warnings
 from pilothouse.machinery.errors import APIError
@@ -15,10 +16,11 @@ EACH = 256
 
 
 def warning_headers(texts: Iterable[str]) -> HeaderList:
-    """Each text once; all are cut only when together they are long."""
+    """Each text once; all are cut only when together they are long, and what then is still too much is left out."""
     shown = list(dict.fromkeys(texts))
-    if sum(len(text) for text in shown) > TOTAL:
-        shown = [text[:EACH] for text in shown]
+    if sum(map(len, shown)) > TOTAL:
+        sizes = accumulate(min(len(text), EACH) for text in shown)
+        shown = [text[:EACH] for text, size in zip(shown, sizes, strict=True) if size <= TOTAL]
     return [(b"Warning", b'299 - "%b"' % _quoted(text).encode()) for text in shown if text]
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache, total_ordering
 from typing import Final
 
+from pilothouse.machinery.digits import whole
+
 DECIMAL: Final = "DecimalSI"
 BINARY: Final = "BinarySI"
 EXPONENT: Final = "DecimalExponent"
@@ -151,7 +153,7 @@ def _family(suffix: str) -> tuple[str, int, int]:
         return BINARY, 2, _BINARIES[suffix]
     if _EXPONENT.fullmatch(suffix) is None:
         raise QuantityError(WRONG_SUFFIX)
-    power = int(suffix[1:])
+    power = whole(suffix[1:])
     if abs(power) >= 2**31:
         raise QuantityError(WRONG_SUFFIX)
     return EXPONENT, 10, power

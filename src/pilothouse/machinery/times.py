@@ -8,6 +8,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from pilothouse.machinery.digits import whole
+
 ZERO: Final = "0001-01-01T00:00:00Z"  # Go's zero time: shown as null
 _SECONDS: Final = "2006-01-02T15:04:05Z07:00"
 _MICROS: Final = "2006-01-02T15:04:05.000000Z07:00"
@@ -157,6 +159,13 @@ _UNITS: Final = {
 }  # fmt: skip
 _TERM: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]*)", re.ASCII)
 _LONGEST: Final = 2**63
+_FRACTION_DIGITS: Final = 30  # more say nothing of nanoseconds
+
+
+def _behind_point(digits: str, unit: int) -> int:
+    """What stands behind the point, in nanoseconds."""
+    kept = digits[:_FRACTION_DIGITS]
+    return int(kept or "0") * unit // int(10 ** len(kept))
 
 
 def parse_duration(text: str) -> int:
@@ -178,7 +187,7 @@ def parse_duration(text: str) -> int:
         unit = _UNITS.get(found[3])
         if unit is None:
             raise TimeError(f'time: unknown unit "{found[3]}" in duration "{text}"')
-        total += int(found[1] or "0") * unit + int(found[2] or "0") * unit // 10 ** len(found[2] or "")
+        total += whole(found[1] or "0") * unit + _behind_point(found[2] or "", unit)
         if total > _LONGEST:
             raise invalid
         at = found.end()

@@ -54,7 +54,7 @@ def prepare_create(
     metadata: dict[str, Any] = obj.setdefault("metadata", {})
     check_namespace(resource, metadata, write)
     version = metadata.pop("resourceVersion", "")
-    if version.isdigit() and int(version):
+    if version.isascii() and version.isdigit() and version.strip("0"):
         raise bare_internal("resourceVersion should not be set on objects to be created")
     for sent in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(sent, None)

@@ -14,9 +14,11 @@ from pilothouse.builtin.shared.portions import amount, at_most_all, portion
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.machinery.digits import whole
 from pilothouse.machinery.rules import Field, at, defaults, immutable, not_negative, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
+_MOST_DIGITS: Final = 19
 _GENERATION: Final = "deprecated.daemonset.template.generation"
 
 _fresh: Final = prepare_template(
@@ -72,7 +74,7 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
     count = 1
     if old is not None:
         before = (old["metadata"].get("annotations") or {}).get(_GENERATION, "")
-        count = int(before) if before.isdigit() else 0
+        count = whole(before) if before.isascii() and before.isdigit() and len(before) < _MOST_DIGITS else 0
         if not same(new["spec"].get("template"), old["spec"].get("template")):
             count += 1
     if count:

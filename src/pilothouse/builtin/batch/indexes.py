@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pilothouse.machinery.digits import whole
+
 
 class BadIndexes(ValueError):
     """The text is no set of indexes; the message is the original's."""
 
 
 def _index(text: str, completions: int) -> int:
-    if not (text.isascii() and text.lstrip("+-").isdigit()):
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit() and abs(whole(digits)) < 2**63):
         raise BadIndexes(f'cannot convert string to integer for index: "{text}"')
-    number = int(text)
+    number = whole(text)
     if number >= completions:
         raise BadIndexes(f'too large index: "{text}"')
     return number

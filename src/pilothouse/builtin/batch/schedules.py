@@ -6,6 +6,7 @@ import importlib.resources
 from functools import cache
 from typing import Final
 
+from pilothouse.machinery.digits import whole
 from pilothouse.machinery.times import TimeError, parse_duration
 
 _FIELDS: Final = 5
@@ -34,7 +35,9 @@ def _number(text: str) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
         raise BadSchedule(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
-    number = int(text)
+    number = whole(text)
+    if not -(2**63) <= number < 2**63:
+        raise BadSchedule(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": value out of range')
     if number < 0:
         raise BadSchedule(f"negative number ({number}) not allowed: {text}")
     return number

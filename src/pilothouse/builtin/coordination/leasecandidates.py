@@ -7,6 +7,7 @@ from typing import Final
 
 from pilothouse.builtin.shared.fields import fixed
 from pilothouse.machinery import names
+from pilothouse.machinery.digits import whole
 from pilothouse.machinery.rules import Field, at, required, rules
 from pilothouse.registry.behaviour import Behaviour, Object
 
@@ -25,8 +26,8 @@ def _parsed(text: str) -> Parsed | None:
     if found is None:
         return None
     parts = found[4].split(".") if found[4] else []
-    ranked = tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
-    return (int(found[1]), int(found[2]), int(found[3])), not parts, ranked
+    ranked = tuple((not part.isdigit(), whole(part) if part.isdigit() else 0, part) for part in parts)
+    return (whole(found[1]), whole(found[2]), whole(found[3])), not parts, ranked
 
 
 def _versions(value: Object, field: Field) -> None:

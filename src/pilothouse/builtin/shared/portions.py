@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from pilothouse.machinery import names as words
+from pilothouse.machinery.digits import whole
 from pilothouse.machinery.rules import NOT_NEGATIVE, Field
 
 _PERCENT: Final = re.compile(r"[0-9]+%", re.ASCII)
@@ -14,7 +15,7 @@ _TOO_MUCH: Final = "must not be greater than 100%"
 
 def percent(text: str) -> int | None:
     """The number before the `%`; None where the text is no percentage."""
-    return int(text[:-1]) if _PERCENT.fullmatch(text) else None
+    return whole(text[:-1]) if _PERCENT.fullmatch(text) else None
 
 
 def portion(value: Any, field: Field) -> None:

@@ -26,6 +26,7 @@ _DATE: Final = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}(?:(?:[Tt]|[ \t]+)\d{1,2}:\d\d:\d\d(?:\.\d*)?[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?)?)?", re.ASCII
 )
 _SIXTY: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII)
+_LONGEST: Final = 4000  # characters that are read as a whole number
 _BASES: Final = (("hex", 16), ("bin", 2), ("oct", 8), ("dec", 10))
 _FIRST: Final = frozenset("+-.0123456789")
 
@@ -51,11 +52,14 @@ def _number(text: str) -> int | float | None:
     found = _INTEGER.fullmatch(plain)
     if found is not None:
         for name, base in _BASES:
-            if found[name] is not None:
+            if found[name] is not None and len(plain) <= _LONGEST:
                 value = int(found[name], base) * (-1 if plain.startswith("-") else 1)
                 if -(2**63) <= value < 2**64:
                     return value
-    return float(plain) if _FLOAT.fullmatch(plain) else None
+    if _FLOAT.fullmatch(plain) is None:
+        return None
+    real = float(plain)
+    return real if math.isfinite(real) else None  # too large for a number stays a text
 
 
 def tagged(tag: str, text: str) -> Any:

@@ -1,0 +1,16 @@
+"""Digits of any length as numbers. Python refuses to read thousands of them, and no field holds more than 64 bits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_MOST: Final = 40  # digits that are read: a number that has more is beyond every range anyway
+
+
+def whole(text: str) -> int:
+    """The number that `text`, ASCII digits with or without a sign, says. Of very long ones only the first digits are
+    read, so that the number is wrong, but still too large for all that asks.
+    """
+    sign, digits = (text[0], text[1:]) if text[:1] in ("-", "+") else ("", text)
+    number = int(digits.lstrip("0")[:_MOST] or "0")
+    return -number if sign == "-" else number
