@@ -33,6 +33,7 @@ from pilothouse.registry.resource import Resource, Subresource
 from pilothouse.registry.store import GenericStore, Services
 from pilothouse.storage.api import Storage
 
+_SCALES = ("autoscaling", "scales")
 OpenStorage = Callable[[str], Storage]  # prefix -> storage
 
 
@@ -110,19 +111,22 @@ class BuiltinServer:
             return connect_entry(self._scope(store, version, part.name, forms, deleter, resource.kind), through)
         storage = odd_storage(resource, version, part, self._parts_context)
         if storage is not None:
-            scope = self._odd_scope(store, version, part, forms, deleter)
+            of_part = self._forms(store, _SCALES) if part.name == "scale" else forms
+            scope = self._odd_scope(store, version, part, of_part, deleter)
             return odd_part_entry(scope, storage)
         if part.kind != resource.kind:
             return None
         scope = self._scope(store, version, part.name, forms, deleter, part.kind)
         return store_part_entry(scope, frozenset(part.verbs))
 
-    def _forms(self, store: GenericStore) -> Forms:
+    def _forms(self, store: GenericStore, shown: tuple[str, str] | None = None) -> Forms:
+        """`shown`: group and plural whose columns Tables have; None for the resource's own."""
         resource = store.resource
+        group, plural = shown or (resource.group, resource.plural)
         return Forms(
             resource,
             store.codec,
-            partial(_columns, resource.group, resource.plural),
+            partial(_columns, group, plural),
             self._needs.renderer,
             ProtobufForms(resource, store.codec, self._needs.types, self._needs.options.aside),
             lambda: self._needs.now().timestamp(),

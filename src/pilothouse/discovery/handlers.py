@@ -84,7 +84,9 @@ def version_handler(version: VersionInfo) -> Handler:
     async def serve(request: Request) -> Answer:
         if request.method != "GET":
             raise method_not_allowed()
-        negotiate(request, offered=(JSON,))
+        header = request.header(b"accept") or ""
+        if not any(clause.type == JSON for clause in parse_accept(header)):  # whatever it is to be shown as
+            negotiate(request, offered=(JSON,))
         return Response(200, [(b"Content-Type", JSON.encode())], body)
 
     return serve

@@ -104,6 +104,12 @@ class Forms:
 
     def virtual_response(self, obj: Object, version: str, form: Form, status: int = 200) -> Response:
         """An object that is not stored (Scale, reviews)."""
+        if form.form == "Table":
+            columns = self.columns()
+            row = tables.row_bytes(columns, obj, dumps(obj), self._now(), version=form.form_version)
+            return Response(
+                status, headers_of(form.media_type), self._text(tables.object_table(columns, obj, row), form)
+            )
         if form.media_type == PROTOBUF and self.binary is not None:
             body = self.binary.virtual(obj)
         else:
@@ -157,12 +163,17 @@ class Forms:
     def _pieces(self, page: ListPage, version: str, form: Form, include: str) -> Iterable[bytes]:
         meta = tables.list_meta(str(page.revision or ""), page.continue_token, page.remaining)
         if form.form == "Table":
-            head = tables.table_head(self.columns(), meta, form.form_version)
+            columns = self.columns()
+            head = tables.table_head(columns, meta, form.form_version)
+            rank = columns.rank
+            items = page.items
+            if rank is not None:
+                items = sorted(items, key=lambda item: rank(self.codec.decode(item)))
 
             def row(item: StoredObject) -> bytes:
                 return self.row_json(item, version, form, include)
 
-            return _joined(head, page.items, row, tables.TABLE_END, form.pretty)
+            return _joined(head, items, row, tables.TABLE_END, form.pretty)
         if form.form:
             if not page.items:
                 empty = tables.partial_list((), meta, form.form_version)

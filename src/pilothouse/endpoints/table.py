@@ -57,12 +57,15 @@ class Columns:
 
     `definitions`: name, type, format, description and priority of each column, in this order. `template`: the cells of
     an object in the hub version's JSON form, with an `Age` where a cell depends on the time. `conditions`: those of the
-    row, None for none.
+    row, None for none. `shown`: the object whose metadata the row carries, where some of it is left out. `rank`: by
+    what the rows of a list are sorted, None for the order of the list.
     """
 
     definitions: tuple[dict[str, Any], ...]
     template: Callable[[Object], list[Any]]
     conditions: Callable[[Object], list[dict[str, str]] | None] = no_conditions
+    shown: Callable[[Object], Object] | None = None
+    rank: Callable[[Object], Any] | None = None
     header: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -116,7 +119,8 @@ def make_row(columns: Columns, obj: Object) -> Row:
     conditions = columns.conditions(obj)
     pieces[0] = b'{"cells":' + pieces[0]
     pieces[-1] += b',"conditions":%b,"object":' % dumps(conditions) if conditions else b',"object":'
-    return Row(tuple(pieces), tuple(age.moment for age in ages), metadata_json(obj))
+    shown = obj if columns.shown is None else columns.shown(obj)
+    return Row(tuple(pieces), tuple(age.moment for age in ages), metadata_json(shown))
 
 
 def row_bytes(

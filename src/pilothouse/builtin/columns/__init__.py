@@ -54,7 +54,9 @@ def columns_for(group: str, resource: str) -> Columns | None:
         return None
     found = importlib.import_module(f"pilothouse.builtin.columns.{module}")
     conditions = getattr(found, "CONDITIONS", {}).get(resource, no_conditions)
-    return Columns(definitions, found.ROWS[resource], conditions)
+    shown = getattr(found, "SHOWN", {}).get(resource)
+    rank = getattr(found, "RANKS", {}).get(resource)
+    return Columns(definitions, found.ROWS[resource], conditions, shown, rank)
 
 
 def plain_columns() -> Columns:

@@ -22,6 +22,7 @@ from pilothouse.builtin.columns.cells import (
     selector,
 )
 
+_GENERATION: Final = "deprecated.daemonset.template.generation"
 _POD: Final = "spec.template.spec"
 
 
@@ -33,6 +34,17 @@ def _controller(obj: Object) -> str:
     return NONE
 
 
+def _uncounted(obj: Object) -> Object:
+    """The original counts changes of the template beside the metadata in its own form, of which tables are made."""
+    metadata = part(obj, "metadata")
+    left = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != _GENERATION}
+    shown = {key: left if key == "annotations" else value for key, value in metadata.items()}
+    if not left:
+        shown.pop("annotations", None)
+    return {"metadata": shown}
+
+
+SHOWN: Final = {"daemonsets": _uncounted}
 ROWS: Final[dict[str, Template]] = {
     "controllerrevisions": row(name, _controller, number("revision"), age),
     "daemonsets": row(

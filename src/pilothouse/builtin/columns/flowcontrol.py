@@ -29,6 +29,12 @@ def _level(obj: Object) -> list[Any]:
     return [name(obj), spec.get("type") or "", shares, *queues, age(obj)]
 
 
+def _precedence(obj: Object) -> tuple[int, str]:
+    """Flow schemas are shown in the order in which they are asked."""
+    return part(obj, "spec").get("matchingPrecedence") or 0, name(obj)
+
+
+RANKS: Final = {"flowschemas": _precedence}
 ROWS: Final[dict[str, Template]] = {
     "flowschemas": row(
         name,
