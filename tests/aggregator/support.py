@@ -175,12 +175,14 @@ class Far:
         self._version = version
         self.seen: list[Request] = []
         self.documents: dict[str, tuple[int, str, bytes]] = {}  # path -> status, media type, body
+        self.asked: list[str] = []  # paths of documents
         self.edge: Edge
         self.port = 0
 
     async def serve(self, request: Request) -> Answer:
         path = request.path
         if path in self.documents:
+            self.asked.append(path)
             status, media_type, body = self.documents[path]
             return Response(status, [(b"Content-Type", media_type.encode())], body)
         if path == f"/apis/{self._group}/{self._version}":
