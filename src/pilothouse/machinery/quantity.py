@@ -37,7 +37,7 @@ _BINARY_NAMES: Final = ("", *_BINARIES)
 _FAST_DIGITS: Final = 18  # a decimal number with more digits is capped
 _MOST_DIGITS: Final = 400
 _SHORT: Final = 40  # texts up to here are remembered
-_FAR: Final = 60  # exponents beyond this are capped too, so that nobody makes us write a million zeros
+_FAR: Final = 1000  # exponents beyond this are capped too, so that nobody makes us write a million zeros
 
 
 class QuantityError(ValueError):
@@ -107,9 +107,10 @@ class Quantity:
             return "0"
         if self.form == BINARY and self.whole and abs(self.nanos) >= 1024 * _NANO:
             return _binary(self.nanos // _NANO)
-        digits, power = _decimal(self.nanos)
         if self.form == EXPONENT:
+            digits, power = _decimal(self.nanos, _FAR)
             return f"{digits}e{power}" if power else str(digits)
+        digits, power = _decimal(self.nanos)
         return f"{digits}{_DECIMAL_NAMES[power]}"
 
 
@@ -125,10 +126,10 @@ def _binary(units: int) -> str:
     return f"{units}{_BINARY_NAMES[step]}"
 
 
-def _decimal(nanos: int) -> tuple[int, int]:
-    """Digits and the largest power of a thousand (at most E) that leaves no fraction."""
+def _decimal(nanos: int, most: int = 18) -> tuple[int, int]:
+    """Digits and the largest power of a thousand (at most `most`, E where it is a suffix) that leaves no fraction."""
     power = -9
-    while nanos % 1000 == 0 and power < 18:
+    while nanos % 1000 == 0 and power < most:
         nanos //= 1000
         power += 3
     return nanos, power
