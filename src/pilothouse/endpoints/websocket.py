@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -49,6 +49,15 @@ def upgrade(request: Request, run: Callable[[StreamWriter], Awaitable[None]], *,
     return Upgrade(101, headers, talk)
 
 
+def _parted(data: bytes) -> Iterator[bytes]:
+    """Events of protobuf, each of which has its length of four bytes before it."""
+    at = 0
+    while at < len(data):
+        start = at + 4
+        at = start + int.from_bytes(data[at:start], "big")
+        yield data[start:at]
+
+
 class _Session:
     """A StreamWriter whose writes become messages, beside a reader that minds pings and the close."""
 
@@ -63,7 +72,7 @@ class _Session:
 
     def write(self, data: bytes) -> None:
         """Each event is a message; events of one batch come joined and are parted again."""
-        messages = data.splitlines(keepends=True) if self._opcode == _TEXT else [data[4:]]
+        messages = data.splitlines(keepends=True) if self._opcode == _TEXT else _parted(data)
         for message in messages:
             self._waiting += len(message)
             self._queue.put_nowait(frame(self._opcode, message))

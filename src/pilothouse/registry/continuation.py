@@ -15,6 +15,7 @@ from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.jsoncodec import JSONError, loads
 
 _VERSION = "meta.k8s.io/v1"
+_TYPES = {"v": "string", "rv": "int64", "start": "string"}
 
 
 def encode(prefix: str, next_key: str, revision: int) -> str:
@@ -36,11 +37,9 @@ def decode(token: str, prefix: str) -> tuple[str, int]:
         raise _refused(str(error)) from None
     if not isinstance(value, dict):
         raise _refused(f"json: cannot unmarshal {_json_kind(value)} into Go value of type storage.continueToken")
-    version, revision, start = value.get("v", ""), value.get("rv", 0), value.get("start", "")
-    if not isinstance(revision, int):
-        raise _refused(
-            f"json: cannot unmarshal {_json_kind(revision)} into Go struct field continueToken.rv of type int64"
-        )
+    for name, member in value.items():
+        _check_type(name, member)
+    version, revision, start = value.get("v") or "", value.get("rv") or 0, value.get("start") or ""
     if version != _VERSION:
         raise _refused(f"server does not recognize this encoded version {version}")
     if revision == 0:
@@ -51,6 +50,21 @@ def decode(token: str, prefix: str) -> tuple[str, int]:
     if not start.startswith("/") or any(part in ("..", ".") for part in key.split("/")):
         raise _refused(start)
     return prefix + key, revision
+
+
+def _check_type(name: str, value: object) -> None:
+    """Raises BadRequest for a member of another type than it has; null is as if it was not there."""
+    wanted = _TYPES.get(name)
+    if wanted is None or value is None:
+        return
+    shown = _json_kind(value)
+    if wanted == "int64" and shown == "number":
+        if isinstance(value, int) and -(2**63) <= value < 2**63:
+            return
+        shown = f"number {value}"
+    elif wanted == shown:
+        return
+    raise _refused(f"json: cannot unmarshal {shown} into Go struct field continueToken.{name} of type {wanted}")
 
 
 def _refused(why: str) -> APIError:

@@ -1,0 +1,154 @@
+"""Bodies: how large, in which form, and what becomes of them when nothing shall be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from endpoints.served import JSON, PROTOBUF, YAML, Served, config_map
+
+LIMIT = 3 * 1024 * 1024
+MERGE = "application/merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "boats.endpoints.example.com"},
+    "spec": {
+        "group": "endpoints.example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "boats", "singular": "boat", "kind": "Boat", "listKind": "BoatList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object"}}}},
+            }
+        ],
+    },
+}
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+BOATS = "/apis/endpoints.example.com/v1/namespaces/default/boats"
+BOAT = {"apiVersion": "endpoints.example.com/v1", "kind": "Boat", "metadata": {"name": "b"}}
+
+
+@pytest.fixture
+def boats(served: Served) -> Iterator[str]:
+    """The path of custom resources."""
+    served.make(DEFINITIONS, DEFINITION)
+
+    async def established() -> None:
+        while (await served.send(f"GET {BOATS}")).status != 200:
+            pass
+
+    served.run(established())
+    yield BOATS
+    served.ask(f"DELETE {DEFINITIONS}/boats.endpoints.example.com")
+
+
+@pytest.mark.parametrize("kind", [JSON, YAML, PROTOBUF])
+def test_a_body_over_the_limit_is_refused(served: Served, place: str, kind: str) -> None:
+    found = served.ask(f"POST {place}/configmaps", b" " * (LIMIT + 1), kind)
+    assert (found.status, found.message) == (413, f"Request entity too large: limit is {LIMIT}")
+    assert found.json()["reason"] == "RequestEntityTooLarge"
+
+
+@pytest.mark.parametrize(("method", "kind"), [("PUT", JSON), ("PATCH", MERGE), ("PATCH", APPLY), ("DELETE", JSON)])
+def test_no_verb_takes_more(served: Served, place: str, method: str, kind: str) -> None:
+    served.make(f"{place}/configmaps", config_map("a"))
+    found = served.ask(f"{method} {place}/configmaps/a?fieldManager=m", b" " * (LIMIT + 1), kind)
+    assert found.status == 413
+
+
+def test_a_body_within_the_limit_is_read(served: Served, place: str) -> None:
+    body = b'{"metadata":{"name":"a"}}'
+    found = served.ask(f"POST {place}/configmaps", body + b" " * (LIMIT - len(body)))
+    assert found.status == 201
+
+
+def test_the_same_object_in_all_forms(served: Served, place: str) -> None:
+    path = f"{place}/configmaps"
+    served.make(path, config_map("json", k="v"))
+    assert served.ask(f"POST {path}", b"metadata: {name: yaml}\ndata: {k: v}", YAML).status == 201
+    binary = served.ask(f"GET {path}/json", headers={"Accept": PROTOBUF}).body
+    version = served.ask(f"GET {path}/json").json()["metadata"]["resourceVersion"].encode()
+    assert version in binary
+    found = served.ask(f"PUT {path}/json", binary, PROTOBUF)
+    assert (found.status, found.json()["data"]) == (200, {"k": "v"})
+    assert served.ask(f"GET {path}/yaml").json()["data"] == {"k": "v"}
+
+
+def test_custom_resources_have_no_binary_form(served: Served, boats: str) -> None:
+    served.make(boats, BOAT)
+    found = served.ask(f"GET {boats}/b", headers={"Accept": PROTOBUF})
+    assert (found.status, found.kind, found.body[:4]) == (406, PROTOBUF, b"k8s\0")  # refusals have one
+    found = served.ask(f"GET {boats}/b", headers={"Accept": f"{PROTOBUF},{JSON}"})
+    assert (found.status, found.kind) == (200, JSON)  # what clients send that know both
+    found = served.ask(f"POST {boats}", b"k8s\0", PROTOBUF)
+    assert (found.status, found.json()["reason"]) == (400, "BadRequest")
+    found = served.ask(f"GET {boats}?watch=1", headers={"Accept": PROTOBUF})
+    assert found.status == 406
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/cbor", "application/x-www-form-urlencoded"])
+def test_a_form_that_nobody_knows_is_refused(served: Served, place: str, kind: str) -> None:
+    found = served.ask(f"POST {place}/configmaps", b"{}", kind)
+    assert (found.status, found.json()["reason"]) == (415, "UnsupportedMediaType")
+
+
+def test_patches_name_their_form(served: Served, place: str) -> None:
+    served.make(f"{place}/configmaps", config_map("a"))
+    assert served.ask(f"PATCH {place}/configmaps/a", b"{}", JSON).status == 415
+
+
+# Dry runs
+
+
+def body_of(what: str) -> tuple[str, object, str]:
+    """Method and name, body, media type of a write that would change `there` or make `new`."""
+    writes: dict[str, tuple[str, object, str]] = {
+        "create": ("POST ", config_map("new", k="v"), JSON),
+        "update": ("PUT /there", config_map("there", k="v"), JSON),
+        "patch": ("PATCH /there", {"data": {"k": "v"}}, MERGE),
+        "apply": ("PATCH /new", {**config_map("new", k="v")}, APPLY),
+        "delete": ("DELETE /there", None, JSON),
+        "deletecollection": ("DELETE ", None, JSON),
+    }
+    return writes[what]
+
+
+@pytest.mark.parametrize("what", ["create", "update", "patch", "apply", "delete", "deletecollection"])
+def test_a_dry_run_answers_as_if_and_writes_nothing(served: Served, place: str, what: str) -> None:
+    path = f"{place}/configmaps"
+    served.make(path, config_map("there"))
+    before = items(served, path)
+    method_and_name, body, kind = body_of(what)
+    method, _, name = method_and_name.partition(" ")
+    found = served.ask(f"{method} {path}{name}?dryRun=All&fieldManager=m", body, kind)
+    assert found.status in (200, 201), found.body
+    if body is not None:
+        assert found.json()["data"] == {"k": "v"}
+    assert items(served, path) == before
+
+
+def items(served: Served, path: str) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = served.ask(f"GET {path}").json()["items"]
+    return listed
+
+
+def test_a_dry_run_is_refused_like_the_write(served: Served, place: str) -> None:
+    path = f"{place}/configmaps"
+    served.make(path, config_map("there"))
+    assert served.ask(f"POST {path}?dryRun=All", config_map("there")).status == 409
+    assert served.ask(f"POST {path}?dryRun=All", config_map("Not Valid")).status == 422
+    assert served.ask(f"DELETE {path}/missing?dryRun=All").status == 404
+    assert served.ask(f"POST {path}?dryRun=maybe", config_map("new")).status == 422
+
+
+def test_a_created_name_of_a_dry_run_is_free_afterwards(served: Served, place: str) -> None:
+    path = f"{place}/configmaps"
+    for query in ("?dryRun=All", "?dryRun=All", ""):
+        assert served.ask(f"POST {path}{query}", config_map("a")).status == 201

@@ -1,0 +1,148 @@
+"""Which form an answer takes, and which forms of bodies are taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from endpoints.served import JSON, PROTOBUF, YAML, Served, config_map
+from pilothouse.endpoints.negotiation import Form, content_type, negotiate
+from pilothouse.endpoints.scope import LIST_FORMS, OBJECT_FORMS
+from pilothouse.machinery.errors import APIError
+from pilothouse.serving.body import NO_BODY
+from pilothouse.serving.http import Request
+
+META = "g=meta.k8s.io;v=v1"
+
+
+def request(query: str = "", **headers: str) -> Request:
+    sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    return Request("GET", b"/", query, sent, NO_BODY)
+
+
+ACCEPTED = [
+    ("", Form(JSON)),
+    ("*/*", Form(JSON)),
+    (JSON, Form(JSON)),
+    (YAML, Form(YAML)),
+    (PROTOBUF, Form(PROTOBUF)),
+    (f"{PROTOBUF},{JSON}", Form(PROTOBUF)),
+    (f"text/html, {YAML}", Form(YAML)),
+    (f"{YAML};q=0.5, {JSON};q=0.9", Form(JSON)),
+    (f"{YAML};q=0.5, {JSON};q=0.5", Form(YAML)),
+    (f"{YAML};q=x, {JSON}", Form(YAML)),
+    ("text/html, */*", Form(JSON)),
+    (f"{JSON};stream=watch", Form(JSON, stream=True)),
+    (f"{JSON};charset=utf-8", Form(JSON)),
+    (f"{JSON};as=Table;{META}", Form(JSON, "Table", "v1")),
+    (f"{JSON};as=Table;g=meta.k8s.io;v=v1beta1", Form(JSON, "Table", "v1beta1")),
+    (f"{YAML};as=Table;{META}", Form(YAML, "Table", "v1")),
+    (f"{JSON};as=PartialObjectMetadata;{META}", Form(JSON, "PartialObjectMetadata", "v1")),
+    (f"{PROTOBUF};as=PartialObjectMetadata;{META}", Form(PROTOBUF, "PartialObjectMetadata", "v1")),
+    (f"*/*;as=Table;{META}", Form(JSON, "Table", "v1")),
+    (f"{JSON};as=Table;v=v2;g=meta.k8s.io,{JSON}", Form(JSON)),
+    (f"{PROTOBUF};as=Table;{META},{JSON};as=Table;{META}", Form(JSON, "Table", "v1")),
+]
+
+
+@pytest.mark.parametrize(("accept", "form"), ACCEPTED)
+def test_the_first_form_that_there_is(accept: str, form: Form) -> None:
+    assert negotiate(request(accept=accept), forms=OBJECT_FORMS) == form
+
+
+REFUSED = [
+    "text/html",
+    "application/*",
+    "application/cbor",
+    "Application/JSON",
+    f"{JSON};as=Table",
+    f"{JSON};as=Table;g=meta.k8s.io",
+    f"{JSON};as=Table;v=v1",
+    f"{JSON};as=Table;g=meta.k8s.io;v=v2",
+    f"{JSON};as=List;{META}",
+    f"{JSON};{META}",
+    f"{PROTOBUF};as=Table;{META}",
+]
+
+
+@pytest.mark.parametrize("accept", REFUSED)
+def test_what_there_is_not_is_not_acceptable(accept: str) -> None:
+    with pytest.raises(APIError) as found:
+        negotiate(request(accept=accept), forms=OBJECT_FORMS)
+    assert (found.value.code, found.value.reason) == (406, "NotAcceptable")
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "pretty"),
+    [
+        ("pretty=1", {}, True),
+        ("pretty=true", {}, True),
+        ("pretty=0", {}, False),
+        ("pretty=false", {"user_agent": "curl/8"}, False),
+        ("", {"user_agent": "curl/8"}, True),
+        ("", {"user_agent": "Mozilla/5.0 (X11)"}, True),
+        ("", {"user_agent": "kubectl/v1.37.1"}, False),
+        ("", {"accept": f"{JSON};pretty=1"}, True),
+        ("pretty=1", {"accept": YAML}, False),
+    ],
+)
+def test_people_get_pretty_json(query: str, headers: dict[str, str], pretty: bool) -> None:
+    assert negotiate(request(query, **headers)).pretty is pretty
+
+
+@pytest.mark.parametrize(
+    ("header", "media_type"),
+    [("", JSON), (JSON, JSON), ("Application/JSON; charset=utf-8", JSON), (YAML, YAML), (f" {PROTOBUF} ", PROTOBUF)],
+)
+def test_bodies_say_what_they_are(header: str, media_type: str) -> None:
+    assert content_type(request(content_type=header)) == media_type
+
+
+@pytest.mark.parametrize("header", ["text/plain", "application/cbor", "*/*", "application/x-www-form-urlencoded"])
+def test_other_bodies_are_refused_with_those_that_are_taken(header: str) -> None:
+    with pytest.raises(APIError) as found:
+        content_type(request(content_type=header))
+    assert found.value.code == 415
+    assert found.value.message.endswith(f"accepted media types include: {JSON}, {YAML}, {PROTOBUF}")
+
+
+def test_lists_have_lists_of_metadata() -> None:
+    one, many = f"{JSON};as=PartialObjectMetadata;{META}", f"{JSON};as=PartialObjectMetadataList;{META}"
+    assert negotiate(request(accept=many), forms=LIST_FORMS).form == "PartialObjectMetadataList"
+    for accept, forms in ((one, LIST_FORMS), (many, OBJECT_FORMS)):
+        with pytest.raises(APIError):
+            negotiate(request(accept=accept), forms=forms)
+
+
+def test_an_object_in_all_its_forms(served: Served, place: str) -> None:
+    served.make(f"{place}/configmaps", config_map("a", k="v"))
+
+    def get(accept: str) -> tuple[str, bytes]:
+        found = served.ask(f"GET {place}/configmaps/a", headers={"Accept": accept})
+        assert found.status == 200, found.body
+        return found.kind, found.body
+
+    assert get(JSON)[0] == JSON
+    kind, body = get(YAML)
+    assert kind == YAML
+    assert body.startswith(b"apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\n")
+    kind, body = get(PROTOBUF)
+    assert kind == PROTOBUF
+    assert body.startswith(b"k8s\0")
+    assert b'"kind":"Table"' in get(f"{JSON};as=Table;{META}")[1]
+    partial = get(f"{JSON};as=PartialObjectMetadata;{META}")[1]
+    assert b'"kind":"PartialObjectMetadata"' in partial and b'"data"' not in partial
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/cbor", f"{JSON};as=Table;g=meta.k8s.io;v=v7"])
+def test_a_refused_form_is_explained_in_json(served: Served, accept: str) -> None:
+    found = served.ask("GET /api/v1/namespaces/default", headers={"Accept": accept})
+    assert (found.status, found.kind) == (406, JSON)
+    assert found.json()["reason"] == "NotAcceptable"
+
+
+def test_the_wrong_form_of_metadata_names_what_there_is(served: Served) -> None:
+    found = served.ask("GET /api/v1/namespaces", headers={"Accept": f"{JSON};as=PartialObjectMetadata;{META}"})
+    assert found.status == 406
+    assert (
+        found.message == "you requested PartialObjectMetadata, but the requested object is a list (*core.NamespaceList)"
+    )
