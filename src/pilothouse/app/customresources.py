@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from pilothouse.aggregator.apiservice import ServiceReference
 from pilothouse.aggregator.autoregister import wanted_custom
+from pilothouse.aggregator.lookups import StoreLookups
 from pilothouse.aggregator.server import Aggregator
+from pilothouse.aggregator.services import Resolver, Unresolved
 from pilothouse.builtin.definitions import BuiltinDefinitions
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import META
 from pilothouse.discovery.model import Group
+from pilothouse.extensions.conversion import Outside, Resolve
 from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.server import ExtensionsServer
 from pilothouse.extensions.server import Needs as ExtensionNeeds
 from pilothouse.extensions.serving import Surroundings, Types
 from pilothouse.kit.ids import UuidSource
 from pilothouse.openapi import catalog as openapi
+from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks
 
 _DEFINITIONS = "apiextensions.k8s.io", "customresourcedefinitions"
@@ -29,6 +36,8 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks) -> Build:
     """The server of custom resources, once there is an aggregator to tell what is served."""
 
     def build(aggregator: Aggregator, documents: openapi.Catalog) -> ExtensionsServer:
+        client = Client()
+
         def publish(groups: Sequence[Group]) -> None:
             served = [(group.name, version.name) for group in groups for version in group.versions]
             aggregator.serve_local(SOURCE, groups, wanted_custom(served))
@@ -38,7 +47,9 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks) -> Build:
             delete_options=needs.types.get(META, "DeleteOptions"),
             scale=needs.types.get(_SCALES, "Scale"),
         )
-        around = Surroundings(builtin.chain, needs.options, needs.renderer, needs.now, UuidSource(), types)
+        uids = UuidSource()
+        outside = partial(Outside, client, _resolver(builtin), uids)
+        around = Surroundings(builtin.chain, needs.options, needs.renderer, needs.now, uids, types, outside)
         server = ExtensionsServer(
             ExtensionNeeds(
                 definitions=builtin.stores[_DEFINITIONS],
@@ -50,7 +61,26 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks) -> Build:
         )
         hooks.add("start-apiextensions-informers", server.start)
         hooks.add("crd-informer-synced", server.synced)
-        hooks.at_end(server.stop)
+
+        async def stop() -> None:
+            await server.stop()
+            client.close()
+
+        hooks.at_end(stop)
         return server
 
     return build
+
+
+def _resolver(builtin: BuiltinServer) -> Resolve:
+    """Where conversion webhooks of Services are."""
+    lookups = StoreLookups(builtin.stores["", "services"], builtin.stores["discovery.k8s.io", "endpointslices"])
+    resolver = Resolver(lookups, False, random.random)
+
+    async def resolve(namespace: str, name: str, port: int) -> tuple[str, int]:
+        try:
+            return await resolver.address(ServiceReference(namespace, name, port))
+        except Unresolved as error:
+            raise OSError(str(error)) from error
+
+    return resolve

@@ -18,6 +18,14 @@ from pilothouse.extensions.admission import Guarded
 from pilothouse.extensions.body import CustomBody, ScaleBody
 from pilothouse.extensions.codec import CustomCodec
 from pilothouse.extensions.columns import columns_of
+from pilothouse.extensions.conversion import Outside, Webhook
+from pilothouse.extensions.converted import (
+    Conversions,
+    ConvertedDeleter,
+    ConvertedOwnership,
+    ConvertedStorage,
+    Converter,
+)
 from pilothouse.extensions.definition import TERMINATING, Definition, Version, deprecation
 from pilothouse.extensions.reshape import Reshaper
 from pilothouse.extensions.scale import CustomScale, steps
@@ -60,6 +68,7 @@ class Surroundings:
     now: Callable[[], datetime]
     new_uid: Callable[[], str]
     types: Types
+    outside: Callable[[], Outside]  # for calls of conversion webhooks
 
 
 class Serving:
@@ -72,6 +81,7 @@ class Serving:
         self._roots = {version.name: Node(version.schema, root=True) for version in definition.versions}
         self._served = {version.name: version for version in definition.versions if version.served}
         self._made: dict[str, VersionServing] = {}
+        self._webhook = _webhook(definition, surroundings)
 
     def version(self, name: str) -> VersionServing | None:
         """None for a version that is not served."""
@@ -90,20 +100,41 @@ class Serving:
         """End all watches."""
         for made in self._made.values():
             made.storage.close()
+        if self._webhook is not None:
+            self._webhook.close()
 
     def _make(self, version: Version) -> VersionServing:
         resource = resource_of(self.definition, version, self._roots, self._around.types.metadata)
         codec = CustomCodec(resource, {path.removeprefix("."): steps(path) for path in version.selectable} | _ALWAYS)
+        if self._webhook is not None:
+            return self._converted(version, resource, codec, self._webhook)
         root, kept = self._roots[version.name], self._roots[self.definition.storage.name]
         metadata = compile_decoder(self._around.types.metadata)
         reshaper = Reshaper(codec, root, metadata, kept=None if root is kept else kept, stored=self._stored_codec())
         storage = VersionStorage(self._storage, reshaper.shown, None if root is kept else reshaper.stored)
         return VersionServing(self.definition, version, resource, root, storage, codec, self._around)
 
+    def _converted(self, version: Version, resource: Resource, codec: CustomCodec, webhook: Webhook) -> VersionServing:
+        """A version whose objects a webhook converts."""
+        metadata = compile_decoder(self._around.types.metadata)
+        roots = {f"{self.definition.group}/{name}": root for name, root in self._roots.items()}
+        converter = Converter(codec, self._stored_codec(), roots, metadata, webhook)
+        known = Conversions()
+        storage = ConvertedStorage(self._storage, converter, known)
+        root = self._roots[version.name]
+        return VersionServing(self.definition, version, resource, root, storage, codec, self._around, known)
+
     def _stored_codec(self) -> CustomCodec:
         """How bytes to store are written."""
         definition = self.definition
         return CustomCodec(resource_of(definition, definition.storage, self._roots, self._around.types.metadata), {})
+
+
+def _webhook(definition: Definition, around: Surroundings) -> Webhook | None:
+    conversion = definition.conversion
+    if conversion.get("strategy") != "Webhook":
+        return None
+    return Webhook((conversion.get("webhook") or {}).get("clientConfig") or {}, around.outside())
 
 
 _ALWAYS: Final = {"metadata.name": ("metadata", "name"), "metadata.namespace": ("metadata", "namespace")}
@@ -166,15 +197,17 @@ class VersionServing:
         version: Version,
         resource: Resource,
         root: Node,
-        storage: VersionStorage,
+        storage: VersionStorage | ConvertedStorage,
         codec: CustomCodec,
         around: Surroundings,
+        conversions: Conversions | None = None,
     ) -> None:
         self.resource = resource
         self.storage = storage
         self._version = version
         self._root = root
         self._around = around
+        self._conversions = conversions
         admission = around.chain.bound(resource)
         guarded = Guarded(admission, resource) if definition.is_true(TERMINATING) else admission
         make_name = partial(generate_name, choose=random.choice)
@@ -182,7 +215,7 @@ class VersionServing:
         self.store = GenericStore(resource, storage, services)
         self.store.codec = codec
         self._stored = version.storage
-        self.deleter = Deleter(self.store)
+        self.deleter = Deleter(self.store) if conversions is None else ConvertedDeleter(self.store)
         columns = columns_of(version.columns)
         self._forms = Forms(resource, codec, lambda: columns, around.renderer, None, lambda: around.now().timestamp())
         self.entries = self._entries()
@@ -193,7 +226,7 @@ class VersionServing:
         if self._version.status:
             found["status"] = store_part_entry(self._scope("status"), frozenset(PART_VERBS))
         if self._version.scale is not None:
-            tracker = Ownership(self.resource, self._version.name).tracker
+            tracker = self._owner("").tracker
             found["scale"] = odd_part_entry(self._scale_scope(), CustomScale(self.store, self._version.scale, tracker))
         return found
 
@@ -205,8 +238,14 @@ class VersionServing:
             resource, target, around.types.delete_options, around.options, self._root, around.types.metadata,
             stored=self._stored,
         )  # fmt: skip
-        owner = Ownership(resource, version, subresource)
+        owner = self._owner(subresource)
         return Scope(resource, version, subresource, self.store, self.deleter, self._forms, body, owner, around.options)
+
+    def _owner(self, subresource: str) -> Ownership:
+        version = self._version.name
+        if self._conversions is None:
+            return Ownership(self.resource, version, subresource)
+        return ConvertedOwnership(self.resource, version, subresource, self._conversions)
 
     def _scale_scope(self) -> Scope:
         around, resource, version = self._around, self.resource, self._version.name
@@ -221,5 +260,5 @@ class VersionServing:
             typed=False,
             aside=around.options.aside,
         )
-        owner = Ownership(resource, version, "scale")
+        owner = self._owner("scale")
         return Scope(resource, version, "scale", self.store, self.deleter, self._forms, body, owner, around.options)
