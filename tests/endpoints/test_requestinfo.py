@@ -62,18 +62,9 @@ def test_resources(row: str) -> None:
 
 
 OUTSIDE = [
-    "/",
-    "/api",
-    "/api/v1",
-    "/apis",
-    "/apis/apps",
-    "/apis/apps/v1",
-    "/healthz",
-    "/version",
-    "/openapi/v3/apis/apps/v1",
-    "//api/v1/pods",
-    "/API/v1/pods",
-]
+    "/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/healthz", "/version",
+    "/openapi/v3/apis/apps/v1", "//api/v1/pods", "/API/v1/pods",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
