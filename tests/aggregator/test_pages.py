@@ -1,0 +1,180 @@
+"""The pages for operators: metrics in their three forms, profiles that viewers read, stacks, flags, status."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import time
+from pathlib import Path
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from pilothouse.kit import exposition
+from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry
+from pilothouse.serving.debug import set_verbosity
+from pilothouse.serving.metrics_page import form_of
+from pilothouse.serving.pprof import Profile
+
+from .support import front, run
+
+
+def filled() -> Registry:
+    registry = Registry()
+    counter = registry.add(Counter("a_total", 'of "things"\nand others', ("one", "two")))
+    counter.bind('quo"te', "back\\slash\nline").add(3)
+    counter.bind("x", "y").add(0.5)
+    registry.add(Gauge("b", "now", (), lambda: [((), 2.5)]))
+    histogram = registry.add(Histogram("c_seconds", "how long", ("verb",), (0.1, 1.0)))
+    for value in (0.05, 0.5, 5.0):
+        histogram.bind("get").observe(value)
+    return registry
+
+
+def test_both_texts_say_the_same_to_the_usual_parsers() -> None:
+    found = {}
+    for name, parse, render in (
+        ("text", parse_text, exposition.text),
+        ("openmetrics", parse_openmetrics, exposition.openmetrics),
+    ):
+        families = list(parse(render(filled()).decode()))
+        samples = [sample for family in families for sample in family.samples]
+        found[name] = {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples}
+    assert found["text"] == found["openmetrics"]
+    assert found["text"]["a_total", (("one", 'quo"te'), ("two", "back\\slash\nline"))] == 3.0
+    assert found["text"]["c_seconds_bucket", (("le", "+Inf"), ("verb", "get"))] == 3.0
+    assert found["text"]["c_seconds_bucket", (("le", "0.1"), ("verb", "get"))] == 1.0
+    assert found["text"]["c_seconds_sum", (("verb", "get"),)] == 5.55
+
+
+def fields(message: bytes) -> list[tuple[int, object]]:
+    """Numbers and values of a protobuf message: ints, 8 bytes, or bytes."""
+    found: list[tuple[int, object]] = []
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        key = varint()
+        if key & 7 == 0:
+            found.append((key >> 3, varint()))
+        else:
+            size = 8 if key & 7 == 1 else varint()
+            found.append((key >> 3, message[at : at + size]))
+            at += size
+    return found
+
+
+def test_the_binary_form_has_every_family() -> None:
+    data = exposition.protobuf(filled())
+    names = []
+    while data:
+        size = data[0] if data[0] < 0x80 else (data[0] & 0x7F) | data[1] << 7
+        start = 1 if data[0] < 0x80 else 2
+        family = fields(data[start : start + size])
+        names.append((family[0][1], [value for number, value in family if number == 3]))
+        data = data[start + size :]
+    assert names == [(b"a_total", [0]), (b"b", [1]), (b"c_seconds", [4])]
+
+
+def test_a_scrape_of_many_series_is_quick() -> None:
+    registry = Registry()
+    histogram = registry.add(Histogram("c_seconds", "how long", ("verb",), tuple(float(n) for n in range(1, 21))))
+    for number in range(400):
+        histogram.bind(str(number)).observe(1.0)
+    began = time.thread_time()
+    exposition.text(registry)
+    assert time.thread_time() - began < 0.2
+
+
+def test_the_form_is_the_first_that_is_known() -> None:
+    assert form_of("") == form_of("text/html") == form_of("*/*") == "text"
+    assert form_of("application/openmetrics-text;version=1.0.0,text/plain;q=0.5") == "openmetrics"
+    delimited = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+    assert form_of(delimited) == "protobuf"
+    assert form_of("application/vnd.google.protobuf;encoding=text") == "text"
+
+
+def test_a_profile_names_functions_lines_and_values() -> None:
+    stack = (("inner", "a.py", 10, 12), ("outer", "a.py", 1, 5))
+    data = gzip.decompress(Profile((("samples", "count"),), {stack: (7,)}, 1, 2, 3).encode())
+    found = fields(data)
+    strings = [value for number, value in found if number == 6]
+    assert strings[0] == b"" and {b"samples", b"count", b"inner", b"outer", b"a.py"} == set(strings[1:])
+    sample = dict(fields(next(value for number, value in found if number == 2)))  # type: ignore[arg-type]
+    assert sample == {1: b"\x01\x02", 2: b"\x07"}
+    locations = [dict(fields(value)) for number, value in found if number == 4]  # type: ignore[arg-type]
+    assert [dict(fields(one[4]))[2] for one in locations] == [12, 5]  # type: ignore[arg-type]
+
+
+def test_profiles_of_a_running_server(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with front(tmp_path) as here:
+            status, headers, _ = await here.call("GET", "/debug/pprof")
+            assert (status, headers["location"]) == (302, "/debug/pprof/")
+            for name, query in (("profile", "seconds=0.05"), ("heap", "seconds=0.01"), ("goroutine", "")):
+                status, headers, body = await here.call("GET", f"/debug/pprof/{name}?{query}")
+                assert (status, headers["content-type"]) == (200, "application/octet-stream"), body
+                assert fields(gzip.decompress(body))
+            text = (await here.call("GET", "/debug/pprof/goroutine?debug=2"))[2].decode()
+            assert "merged documents" in text and "thread MainThread" in text
+            assert (await here.call("GET", "/debug/pprof/nope"))[::2] == (404, b"Unknown profile\n")
+            assert (await here.call("GET", "/debug/pprof/profile?seconds=1e9"))[0] == 400
+        async with front(tmp_path, profiling=False) as here:
+            assert (await here.call("GET", "/debug/pprof/"))[0] == 404
+            assert (await here.call("GET", "/statusz"))[0] == 200
+
+    run(scenario)
+
+
+def test_the_log_level_follows_the_flag() -> None:
+    logger = logging.getLogger("a test of verbosity")
+    logger.setLevel(logging.WARNING)
+    change = set_verbosity(logger)
+    change(2)
+    assert logger.level == logging.INFO
+    change(6)
+    assert logger.level == logging.DEBUG
+    change(0)
+    assert logger.level == logging.WARNING
+
+
+def test_metrics_of_a_running_server(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with front(tmp_path) as here:
+            await here.call("GET", "/readyz")
+            _, headers, body = await here.call("GET", "/metrics")
+            assert float(headers["process-start-time-unix"]) > 1e9
+            names = {family.name for family in parse_text(body.decode())}
+            assert {"apiserver_request", "process_resident_memory_bytes", "kubernetes_healthcheck"} <= names
+            slis = (await here.call("GET", "/metrics/slis"))[2].decode()
+            assert 'kubernetes_healthcheck{name="etcd",type="readyz"} 1' in slis and "apiserver_request" not in slis
+            assert (await here.call("DELETE", "/metrics"))[2] == b"metrics reset\n"
+            assert (await here.call("GET", "/metrics/nope"))[0] == 404
+
+    run(scenario)
+
+
+def test_status_and_flags_are_text_or_objects(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with front(tmp_path, livez_grace_period=20.0) as here:
+            wanted = "application/json;v=v1beta1;g=config.k8s.io;as=Flagz"
+            flags = json.loads((await here.call("GET", "/flagz", Accept=wanted))[2])["flags"]
+            assert flags["allow-privileged"] == "true" and flags["livez-grace-period"] == "20s"
+            assert (await here.call("GET", "/flagz", Accept="text/html"))[0] == 406
+            old = wanted.replace("v1beta1", "v1alpha1").replace("Flagz", "Statusz")
+            _, headers, body = await here.call("GET", "/statusz", Accept=old)
+            assert "deprecated" in headers["warning"] and json.loads(body)["apiVersion"] == "config.k8s.io/v1alpha1"
+            assert b"uptimeSeconds" in (await here.call("GET", "/statusz"))[2]
+
+    run(scenario)
