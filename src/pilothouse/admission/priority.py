@@ -1,4 +1,4 @@
-"""Priority: a pod's priority is that of its class, and only one class may be everybody's."""
+"""Priority: the priority of a pod, or of a group of pods, is that of its class, and only one class may be everybody's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pilothouse.admission.refusals import refuse
 from pilothouse.registry.resource import Object, Resource
 
 _PODS: Final = ("", "pods")
+_GROUPS: Final = ("scheduling.k8s.io", "podgroups")
 _CLASSES: Final = ("scheduling.k8s.io", "priorityclasses")
 _NO_CLASS: Final[Object] = {"value": 0, "preemptionPolicy": "PreemptLowerPriority"}
 _OTHERWISE: Final = "must not be provided in pod spec; priority admission controller computed"
@@ -25,18 +26,22 @@ class Priority:
         self._classes = classes
 
     def handles(self, resource: Resource, operation: str) -> bool:
-        return (resource.group, resource.plural) in (_PODS, _CLASSES) and operation in (CREATE, UPDATE)
+        return (resource.group, resource.plural) in (_PODS, _GROUPS, _CLASSES) and operation in (CREATE, UPDATE)
 
     async def admit(self, attributes: Attributes) -> None:
-        if attributes.write.subresource or attributes.obj is None or attributes.resource.plural != "pods":
+        plural = attributes.resource.plural
+        if attributes.write.subresource or attributes.obj is None or plural == "priorityclasses":
             return
         spec = attributes.obj.setdefault("spec", {})
         if attributes.old is not None:
             _keep(spec, attributes.old.get("spec") or {})
-        else:
-            await self._compute(spec, attributes)
+            return
+        policy = await self._compute(spec, attributes)
+        if plural == "pods":  # a group only has a number
+            _agree_on_policy(spec, policy, attributes)
 
-    async def _compute(self, spec: dict[str, Any], attributes: Attributes) -> None:
+    async def _compute(self, spec: dict[str, Any], attributes: Attributes) -> str:
+        """Fill in class and priority; the policy of the class."""
         name = spec.get("priorityClassName", "")
         if name:
             found = await self._classes.get("", name)
@@ -51,11 +56,8 @@ class Priority:
         if given is not None and given != value:
             why = f"the integer value of priority ({given}) {_OTHERWISE} {value} {_FROM_CLASS}"
             raise refuse(attributes, why)
-        wanted = spec.get("preemptionPolicy")
-        if wanted is not None and wanted != policy:
-            why = f"the string value of PreemptionPolicy ({wanted}) {_OTHERWISE} {policy} {_FROM_CLASS}"
-            raise refuse(attributes, why)
-        spec["priority"], spec["preemptionPolicy"] = value, policy
+        spec["priority"] = value
+        return str(policy)
 
     async def _everybodys(self) -> Object:
         """The class that is the default; the lowest, should there be several."""
@@ -76,6 +78,14 @@ class Priority:
                 raise refuse(
                     attributes, f"PriorityClass {held} is already marked as default. Only one default can exist"
                 )
+
+
+def _agree_on_policy(spec: dict[str, Any], policy: str, attributes: Attributes) -> None:
+    wanted = spec.get("preemptionPolicy")
+    if wanted is not None and wanted != policy:
+        why = f"the string value of PreemptionPolicy ({wanted}) {_OTHERWISE} {policy} {_FROM_CLASS}"
+        raise refuse(attributes, why)
+    spec["preemptionPolicy"] = policy
 
 
 def _keep(spec: dict[str, Any], old: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ class Context:
     uid: str = ""  # of the user
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
     service_families: tuple[str, ...] = ("IPv4",)  # of the cluster's addresses, its own first
+    version: str = ""  # of the request
 
 
 Defaults = Callable[[Object], None]  # in place

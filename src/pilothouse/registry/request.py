@@ -69,6 +69,7 @@ class Write:
             self.caller.uid,
             self.caller.extra,
             self.service_families,
+            self.version,
         )
 
 

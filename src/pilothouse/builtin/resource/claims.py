@@ -198,8 +198,11 @@ def _declared_alternative(value: Object, field: Field) -> None:
 
 
 def _declared_request(value: Object, field: Field) -> None:
-    if value.get("exactly") is not None:
-        field.within("exactly", _declared, value["exactly"])
+    exact = value.get("exactly")
+    if exact is not None and words.is_flat(field):
+        _declared(exact, field)
+    elif exact is not None:
+        field.within("exactly", _declared, exact)
     alternatives: Sequence[Object] = value.get("firstAvailable") or ()
     if len(alternatives) > _MOST_ALTERNATIVES:
         field.too_many("firstAvailable", len(alternatives), _MOST_ALTERNATIVES)

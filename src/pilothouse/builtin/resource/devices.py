@@ -128,6 +128,13 @@ def _consumed(value: Object, field: Field) -> None:
 
 
 def declared_device(value: Object, field: Field) -> None:
+    if words.is_flat(field):
+        field.within("basic", _declared_properties, value)
+    else:
+        _declared_properties(value, field)
+
+
+def _declared_properties(value: Object, field: Field) -> None:
     field.each_value("attributes", _ONE_VALUE, value.get("attributes"))
     field.each("consumesCounters", _consumed, value.get("consumesCounters"))
     field.each("taints", taints.declared_taint, value.get("taints"))

@@ -22,6 +22,11 @@ _VERSION: Final = re.compile(
 )
 
 
+def is_flat(field: Field) -> bool:
+    """Whether the request is in v1beta1, in whose own form the second half of the rules tells its paths."""
+    return field.context is not None and field.context.version == "v1beta1"
+
+
 def driver(value: str, field: Field) -> None:
     """The name of a driver in slices and results."""
     if not value:
