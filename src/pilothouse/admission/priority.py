@@ -1,4 +1,4 @@
-"""Priority: the priority of a pod, or of a group of pods, is that of its class, and only one class may be everybody's."""
+"""Priority: a pod, or a group of pods, has the priority of its class, and only one class may be everybody's."""
 
 from __future__ import annotations
 
