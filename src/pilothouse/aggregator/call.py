@@ -76,5 +76,5 @@ class Reader:
             raise Unanswered(url, f"the answer is longer than {limit} bytes") from None
         except (DialFailed, CallFailed, Unresolved) as error:
             raise Unanswered(url, str(error)) from error
-        found = {name.lower(): value.decode("latin-1") for name, value in answered.headers}
-        return Document(url, answered.status, found.get(b"content-type", ""), found.get(b"etag", ""), body)
+        found = {name: value.decode("latin-1") for name, value in answered.headers}
+        return Document(url, answered.status, found.get(b"Content-Type", ""), found.get(b"Etag", ""), body)

@@ -1,6 +1,7 @@
 """Headers between a front and the servers behind it: who asks (Kubernetes documentation, "Authenticating Proxy").
 
-What the caller says of itself in the same words is taken off first: nobody may name himself.
+What the caller says of itself in the same words is taken off first: nobody may name himself. A client sends the same
+headers again and again, so what becomes of them is remembered.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from pilothouse.registry.request import Caller
-from pilothouse.serving.http import HeaderList, Request
+from pilothouse.serving.http import HeaderList
 
 # Of one connection only, of the framing, or secret; `host` is that of the backend.
 _NOT_PASSED: Final = frozenset(
@@ -23,23 +24,27 @@ _NOT_PASSED: Final = frozenset(
 _NOT_PASSED_PREFIXES: Final = (b"x-remote-extra-", b"impersonate-")
 _NOT_RETURNED: Final = frozenset(
     {
-        b"audit-id", b"connection", b"content-length", b"date", b"keep-alive", b"proxy-authenticate",
-        b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade",
+        b"Audit-Id", b"Connection", b"Content-Length", b"Date", b"Keep-Alive", b"Proxy-Authenticate",
+        b"Proxy-Connection", b"Te", b"Trailer", b"Transfer-Encoding", b"Upgrade",
     }
 )  # fmt: skip
 _TOKEN: Final = frozenset(b"!#$&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_REMEMBERED: Final = 512  # sets of headers, of these sizes: bytes of values, headers
+_SMALL: Final = 2048
+_FEW: Final = 40
 
 
-def identity(caller: Caller) -> HeaderList:
+@lru_cache(maxsize=_REMEMBERED)
+def identity(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
     """The headers that say who asks."""
-    headers: HeaderList = [(b"X-Remote-User", _value(caller.name))]
+    headers = [(b"X-Remote-User", _value(caller.name))]
     if caller.uid:
         headers.append((b"X-Remote-Uid", _value(caller.uid)))
     headers += [(b"X-Remote-Group", _value(group)) for group in caller.groups]
     for key, values in caller.extra:
         name = b"X-Remote-Extra-" + escaped(key)
         headers += [(name, _value(value)) for value in values]
-    return headers
+    return tuple(headers)
 
 
 def _value(text: str) -> bytes:
@@ -52,34 +57,36 @@ def escaped(key: str) -> bytes:
     return b"".join(b"%c" % byte if byte in _TOKEN else b"%%%02X" % byte for byte in key.lower().encode())
 
 
-def forwarded(request: Request, caller: Caller, authority: bytes) -> HeaderList:
-    """The headers of a request to the server `authority` (host:port)."""
-    headers: HeaderList = [(b"Host", authority)]
-    through = b""
-    named: frozenset[bytes] = frozenset()
-    for name, value in request.headers:
-        if name == b"connection":
-            named = frozenset(word.strip().lower() for word in value.split(b","))
-        elif name == b"x-forwarded-for":
-            through += value + b", "
-    for header in request.headers:
-        name = header[0]
-        if name in _NOT_PASSED or name in named or name.startswith(_NOT_PASSED_PREFIXES):
-            continue
-        headers.append(header)
-    headers.append((b"X-Forwarded-For", through + request.peer[0].encode()))
-    headers.append((b"X-Forwarded-Host", authority))
-    headers.append((b"X-Forwarded-Proto", b"https"))
-    headers.append((b"X-Forwarded-Uri", request.raw_path))
-    headers += identity(caller)
-    return headers
+def forwarded(
+    headers: tuple[tuple[bytes, bytes], ...], peer: str, caller: Caller, authority: bytes, uri: bytes
+) -> bytes:
+    """The header lines of a request to `authority` (host:port). `headers`: those of the client, who is at `peer`."""
+    size = sum(len(value) for _, value in headers)
+    kept = _kept if size < _SMALL and len(headers) < _FEW else _kept.__wrapped__
+    return b"%bX-Forwarded-Uri: %b\r\n" % (kept(headers, peer, caller, authority), uri)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _kept(headers: tuple[tuple[bytes, bytes], ...], peer: str, caller: Caller, authority: bytes) -> bytes:
+    """All of the lines that do not change with the path."""
+    through = b"".join(value + b", " for name, value in headers if name == b"x-forwarded-for")
+    named = {word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")}
+    passed = [
+        header
+        for header in headers
+        if header[0] not in _NOT_PASSED and header[0] not in named and not header[0].startswith(_NOT_PASSED_PREFIXES)
+    ]
+    whole = [
+        (b"Host", authority),
+        *passed,
+        (b"X-Forwarded-For", through + peer.encode()),
+        (b"X-Forwarded-Host", authority),
+        (b"X-Forwarded-Proto", b"https"),
+        *identity(caller),
+    ]
+    return b"".join(b"%b: %b\r\n" % header for header in whole)
 
 
 def returned(headers: HeaderList) -> HeaderList:
     """The headers of a backend's answer, as our own."""
-    return [(_canonical(name), value) for name, value in headers if name.lower() not in _NOT_RETURNED]
-
-
-@lru_cache(maxsize=512)
-def _canonical(name: bytes) -> bytes:
-    return b"-".join(part.capitalize() for part in name.split(b"-"))
+    return [header for header in headers if header[0] not in _NOT_RETURNED]

@@ -84,12 +84,13 @@ class Proxy:
         except Unresolved:
             return _text(503, b"service unavailable\n")
         destination = Destination(host, port, backend.tls)
-        headers = forwarded(request, request.attached(Caller), destination.authority.encode())
+        caller, at = request.attached(Caller), destination.authority.encode()
+        headers = forwarded(tuple(request.headers), request.peer[0], caller, at, request.raw_path)
         target = request.raw_path + b"?" + request.query.encode("latin-1") if request.query else request.raw_path
         protocol = _upgrade(request)
         try:
             if protocol is not None:
-                headers += [(b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
+                headers += b"Connection: Upgrade\r\nUpgrade: %b\r\n" % protocol
             body, length = await _body(request)
             answered = await self._client.call(destination, request.method, target, headers, body, length)
             return await self._answer(answered, request, until, long_running)
@@ -101,9 +102,7 @@ class Proxy:
         status = answered.status
         raw = answered.raw
         if raw is not None:
-            kept = [
-                (name, value) for name, value in answered.headers if name.lower() not in (b"date", b"transfer-encoding")
-            ]
+            kept = [(name, value) for name, value in answered.headers if name not in (b"Date", b"Transfer-Encoding")]
             return Upgrade(status, kept, lambda front: tunnel(front, raw))
         if 300 <= status < 400:
             answered.close()
@@ -111,9 +110,7 @@ class Proxy:
         headers = returned(answered.headers)
         length = answered.length
         if request.method == "HEAD":
-            headers += [
-                (b"Content-Length", value) for name, value in answered.headers if name.lower() == b"content-length"
-            ]
+            headers += [(b"Content-Length", value) for name, value in answered.headers if name == b"Content-Length"]
             return Response(status, headers)
         if answered.whole or (length is not None and length <= _WHOLE and not long_running):
             try:

@@ -80,7 +80,9 @@ class Aggregator:
         self._ending: set[asyncio.Task[None]] = set()
         self._trust = Trust(options.certificate)
         self._client = Client()
-        resolver = Resolver(StoreLookups(needs.services, needs.slices), options.to_endpoints, needs.random)
+        self._resolver = resolver = Resolver(
+            StoreLookups(needs.services, needs.slices), options.to_endpoints, needs.random
+        )
         reader = Reader(self._client, resolver)
         self._conditions = Conditions(needs.apiservices, needs.now, needs.registry)
         self._tools = Tools(Examiner(resolver, reader), self._conditions, reader, needs.offload, options.pace)
@@ -233,8 +235,9 @@ class Aggregator:
             keeper.wake()
 
     def _service_changed(self, key: str, stored: StoredObject | None) -> None:
+        namespace, _, name = key.removeprefix(self._needs.services.resource.prefix).partition("/")
+        self._resolver.changed(namespace, name)
         if self._keepers:
-            namespace, _, name = key.removeprefix(self._needs.services.resource.prefix).partition("/")
             self._wake(namespace, name)
 
     def _slice_changed(self, key: str, stored: StoredObject | None) -> None:

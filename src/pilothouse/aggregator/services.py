@@ -10,6 +10,7 @@ from pilothouse.kit.record import record
 
 Object = dict[str, Any]
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
+_MOST_KNOWN: Final = 1000
 _HEADLESS: Final = "None"
 
 
@@ -42,26 +43,41 @@ class Resolver:
         self._lookups = lookups
         self._to_endpoints = to_endpoints
         self._random = random
+        self._known: dict[ServiceReference, tuple[str, int]] = {}
+
+    def changed(self, namespace: str, name: str) -> None:
+        """A Service was changed: what was known of it is not any more."""
+        for reference in [one for one in self._known if (one.namespace, one.name) == (namespace, name)]:
+            del self._known[reference]
 
     async def address(self, reference: ServiceReference) -> tuple[str, int]:
-        """Where to connect. Raises Unresolved."""
+        """Where to connect. Raises Unresolved. Whoever made the resolver tells it of changes of Services."""
+        known = self._known.get(reference)
+        if known is not None:
+            return known
         service = await self._lookups.service(reference.namespace, reference.name)
         if service is None:
             raise Unresolved(f'service "{reference.name}" not found')
         spec = service.get("spec") or {}
         if spec.get("type") == "ExternalName":
-            return str(spec.get("externalName", "")), reference.port
+            return self._remember(reference, str(spec.get("externalName", "")))
         port = service_port(service, reference.port)
         if port is None:
             raise Unresolved(f'no service port {reference.port} found for service "{reference.name}"')
         cluster = spec.get("clusterIP") or _HEADLESS
         if cluster != _HEADLESS and not self._to_endpoints:
-            return str(cluster), reference.port
+            return self._remember(reference, str(cluster))
         slices = await self._lookups.slices(reference.namespace, reference.name)
         found = list(ready_addresses(slices, port.get("name", "")))
         if not found:
             raise Unresolved(f'no endpoints available for service "{reference.name}"')
         return found[int(self._random() * len(found)) % len(found)]
+
+    def _remember(self, reference: ServiceReference, host: str) -> tuple[str, int]:
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        address = self._known[reference] = host, reference.port
+        return address
 
     async def trouble(self, reference: ServiceReference) -> Trouble | None:
         """What stands in the way before anything is sent. None: nothing that can be seen from here."""

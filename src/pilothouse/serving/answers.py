@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from pilothouse.serving.chunks import ChunkDecoder
@@ -17,6 +18,7 @@ from pilothouse.serving.http import BodyBroken, BodyTooLarge, HeaderList
 
 _STATUS: Final = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?")
 _NAME: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_SHORT: Final = 128  # lines of that length are remembered
 _BAD_VALUE: Final = re.compile(rb"[\x00\r\n]")
 
 
@@ -31,7 +33,7 @@ class Incoming:
 
     def __init__(self, status: int, headers: HeaderList, length: int | None, flow: Callable[[], None]) -> None:
         self.status = status
-        self.headers = headers  # names as they were sent
+        self.headers = headers
         self.length = length  # bytes of body; None where the end tells
         self.held = 0  # bytes that are here and were not taken
         self.done = False  # all of the body came
@@ -156,14 +158,13 @@ class AnswerReader:
         chunked = False
         keep = minor
         for name, value in headers:
-            lower = name.lower()
-            if lower == b"content-length":
+            if name == b"Content-Length":
                 lengths.add(value)
-            elif lower == b"transfer-encoding":
+            elif name == b"Transfer-Encoding":
                 if chunked or value.lower() != b"chunked":
                     raise BrokenAnswer(f"unsupported transfer encoding {value[:100].decode('latin-1')!r}")
                 chunked = True
-            elif lower == b"connection":
+            elif name == b"Connection":
                 words = {word.strip() for word in value.lower().split(b",")}
                 keep = b"keep-alive" in words if not minor else keep and b"close" not in words
         if (
@@ -221,11 +222,16 @@ class AnswerReader:
 
 
 def _fields(block: bytes) -> HeaderList:
-    headers: HeaderList = []
-    for line in block.split(b"\r\n") if block else ():
-        name, colon, value = line.partition(b":")
-        value = value.strip(b" \t")
-        if not colon or _NAME.fullmatch(name) is None or _BAD_VALUE.search(value) is not None:
-            raise BrokenAnswer(f"malformed header line {line[:100].decode('latin-1')!r}")
-        headers.append((name, value))
-    return headers
+    return [_known_line(line) if len(line) < _SHORT else _line(line) for line in block.split(b"\r\n")] if block else []
+
+
+def _line(line: bytes) -> tuple[bytes, bytes]:
+    """Name (written as usual: `Content-Type`) and value of a header. Raises BrokenAnswer."""
+    name, colon, value = line.partition(b":")
+    value = value.strip(b" \t")
+    if not colon or _NAME.fullmatch(name) is None or _BAD_VALUE.search(value) is not None:
+        raise BrokenAnswer(f"malformed header line {line[:100].decode('latin-1')!r}")
+    return b"-".join(part.capitalize() for part in name.split(b"-")), value
+
+
+_known_line = lru_cache(maxsize=1024)(_line)  # servers say the same in each answer

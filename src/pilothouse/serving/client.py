@@ -255,10 +255,12 @@ class Client:
         self._closed = False
 
     async def call(
-        self, destination: Destination, method: str, target: bytes, headers: HeaderList,
+        self, destination: Destination, method: str, target: bytes, headers: HeaderList | bytes,
         body: bytes | BodyReader = b"", length: int | None = None,
     ) -> Answered:  # fmt: skip
-        """Send a request, return when the head of its answer is here. `headers` do not say how the body is framed.
+        """Send a request, return when the head of its answer is here.
+
+        `headers` (if bytes: their lines) do not say how the body is framed.
 
         `length`: bytes of a body that is a reader; None sends it in chunks. Raises DialFailed, CallFailed.
         """
@@ -364,16 +366,14 @@ class Client:
 
 
 def _written(
-    method: str, target: bytes, headers: HeaderList, body: bytes | BodyReader, length: int | None
+    method: str, target: bytes, headers: HeaderList | bytes, body: bytes | BodyReader, length: int | None
 ) -> tuple[bytes, BodyReader | None, bool]:
     """The request's bytes so far, what of its body follows, and whether that goes in chunks."""
-    lines = [b"%b %b HTTP/1.1\r\n" % (method.encode("latin-1"), target)]
-    lines += [b"%b: %b\r\n" % header for header in headers]
+    lines = headers if isinstance(headers, bytes) else b"".join(b"%b: %b\r\n" % header for header in headers)
+    head = b"%b %b HTTP/1.1\r\n%b" % (method.encode("latin-1"), target, lines)
     if isinstance(body, bytes):
         if body or method in ("POST", "PUT", "PATCH"):
-            lines.append(b"Content-Length: %d\r\n" % len(body))
-        lines.append(b"\r\n")
-        lines.append(body)
-        return b"".join(lines), None, False
-    lines.append(b"Transfer-Encoding: chunked\r\n\r\n" if length is None else b"Content-Length: %d\r\n\r\n" % length)
-    return b"".join(lines), body, length is None
+            return b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body), None, False
+        return head + b"\r\n", None, False
+    framing = b"Transfer-Encoding: chunked" if length is None else b"Content-Length: %d" % length
+    return b"%b%b\r\n\r\n" % (head, framing), body, length is None
