@@ -15,11 +15,13 @@ from pilothouse.app.server import Build, Server, tune_garbage_collector
 from pilothouse.app.settings import Settings
 
 log = logging.getLogger("pilothouse.app")
+TURN = 0.002  # seconds that a thread may run before the event loop has its turn
 
 
 def serve(settings: Settings, build: Build) -> int:
     """Serve until SIGTERM or SIGINT; a second signal cuts everything off. Returns the exit code."""
     log_to_stderr(settings.log_level)
+    sys.setswitchinterval(TURN)
     allow_many_connections()
     return uvloop.run(_serve(settings, build))
 

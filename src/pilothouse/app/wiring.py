@@ -59,6 +59,7 @@ from pilothouse.filters.recovery import recovery
 from pilothouse.filters.request_info import request_info
 from pilothouse.filters.wait_group import WaitGroup, wait_group
 from pilothouse.filters.warnings import warnings
+from pilothouse.kit.aside import Aside
 from pilothouse.kit.ids import UuidSource
 from pilothouse.kit.metrics import Registry
 from pilothouse.registry.store import GenericStore
@@ -161,7 +162,7 @@ async def build_application(
     )  # fmt: skip
     front = application.front = build_front(parts)
     handler = front.handler
-    application.handler = _chain(settings, application, handler, renderer, registry, running, identity)
+    application.handler = _chain(settings, application, handler, renderer, registry, running, identity, options.aside)
     if controllers is not None:
         application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)
     return application
@@ -225,6 +226,7 @@ def _chain(
     registry: Registry,
     running: WaitGroup,
     identity: Identity,
+    aside: Aside,
 ) -> Handler:
     counts = InFlight()
     counts.show(registry)
@@ -239,12 +241,12 @@ def _chain(
             wait_group(running),
             cors(settings.cors_allowed_origins),
             warnings(),
-            request_info(),
+            request_info(aside),
             deadline(settings.request_timeout),
             authentication(identity.authenticators),
             impersonation(identity.authorizer),
             in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, counts),
-            authorization(identity.authorizer),
+            authorization(identity.authorizer, aside),
         ],
         handler,
     )

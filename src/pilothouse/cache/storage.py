@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pilothouse.cache.contents import Contents, cut_page
 from pilothouse.cache.history import History, HistoryLimits
-from pilothouse.cache.watchers import CacheSubscription, Watchers
+from pilothouse.cache.watchers import CacheSubscription, Watchers, watch_end
 from pilothouse.kit.turns import accepted
 from pilothouse.storage.api import (
     Check,
@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 LOAD_CHUNK = 2_000  # so that no step of loading holds the loop for long
 LOAD_TRIES = 5
+REPLAY_CHUNK = 200  # changes told to a new watcher at once, before others have their turn
 _LATEST, _ANY = Read.LATEST, Read.ANY
 
 
@@ -196,13 +197,22 @@ class CachedStorage:
     # Watching
 
     async def watch(self, prefix: str, since: int, deliver: Deliver, ended: Ended) -> Subscription:
-        state = await self._ready()
-        while since < state.history.floor:
-            since = await self._replay(state, prefix, since, deliver)
+        end = watch_end(prefix)
+        while True:
             state = await self._ready()
+            if since < state.history.floor:
+                since = await self._replay(state, prefix, since, deliver)
+                continue
+            missed = [change for change in state.history.after(since) if prefix <= change.key < end]
+            if len(missed) <= REPLAY_CHUNK:
+                break
+            cut = REPLAY_CHUNK
+            while cut < len(missed) and missed[cut].revision == missed[cut - 1].revision:
+                cut += 1
+            deliver(missed[:cut])
+            since = missed[cut - 1].revision
+            await asyncio.sleep(0)
         subscription = CacheSubscription(state.watchers, prefix, since, deliver, ended)
-        start, end = subscription.start, subscription.end
-        missed = [change for change in state.history.after(since) if start <= change.key < end]
         state.watchers.add(subscription)
         if missed:
             subscription.receive(missed)

@@ -12,6 +12,11 @@ from pilothouse.storage.errors import StorageError
 log = logging.getLogger("pilothouse.cache")
 
 
+def watch_end(prefix: str) -> str:
+    """The end of the range that a watch of a folder, or of one key, is about."""
+    return prefix_end(prefix) if prefix.endswith("/") else prefix + "\0"
+
+
 class CacheSubscription:
     """One watch. `since`: only later changes are delivered."""
 
@@ -19,7 +24,7 @@ class CacheSubscription:
 
     def __init__(self, watchers: Watchers, prefix: str, since: int, deliver: Deliver, ended: Ended) -> None:
         self.start = prefix
-        self.end = prefix_end(prefix) if prefix.endswith("/") else prefix + "\0"
+        self.end = watch_end(prefix)
         self._since = since
         self._deliver = deliver
         self._ended = ended

@@ -6,9 +6,9 @@ that asks for a Table or for metadata only needs the group and version of meta.k
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery.errors import APIError, not_acceptable, unsupported_media_type
 from pilothouse.serving.http import Request
 
@@ -37,13 +37,14 @@ class Clause(NamedTuple):
 
 
 DEFAULT_FORM: Final = Form(JSON)
+_MOST_CLAUSES: Final = 1000
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def parse_accept(header: str) -> tuple[Clause, ...]:
-    """The clauses of an Accept header, best first: `q` decides, then the order."""
+    """The clauses of an Accept header, best first: `q` decides, then the order. Of very many, the first are read."""
     found: list[tuple[float, int, Clause]] = []
-    for index, part in enumerate(header.split(",")):
+    for index, part in enumerate(header.split(",", _MOST_CLAUSES)[:_MOST_CLAUSES]):
         pieces = part.split(";")
         parameters: dict[str, str] = {}
         quality = 1.0
@@ -75,7 +76,7 @@ def negotiate(request: Request, *, offered: tuple[str, ...] = OFFERED, forms: fr
     return chosen
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _choose(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> Form | None:
     if not header.strip() or header == "*/*":
         return Form(offered[0])

@@ -5,10 +5,10 @@ Parsed once, at the edge of the chain; everything inside reads this and no path 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
 
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery import names
 from pilothouse.machinery.selectors import SelectorError, read_field_selector
 from pilothouse.serving.http import Request
@@ -67,6 +67,7 @@ class Query:
 
 
 EMPTY_QUERY: Final = Query({})
+QUERY_WORK: Final = 8  # a character of a query is as much work as so many bytes of JSON
 
 
 def parse_query(text: str) -> Query:
@@ -74,7 +75,7 @@ def parse_query(text: str) -> Query:
     return _parse_query(text) if text else EMPTY_QUERY
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _parse_query(text: str) -> Query:
     pairs: dict[str, list[str]] = {}
     for pair in text.split("&"):
@@ -107,7 +108,7 @@ def attach_request_info(request: Request) -> RequestInfo:
 
 
 def request_info(method: str, path: str, query: Query = EMPTY_QUERY) -> RequestInfo:
-    info = _path_info(method, path)
+    info = _path_info(path, method)
     if info.verb in ("get", "delete") and info.is_resource and not info.name:
         return _collection(info, query)
     return info
@@ -124,7 +125,7 @@ def _collection(info: RequestInfo, query: Query) -> RequestInfo:
     return info._replace(verb=verb, name=_selected(selector) if "metadata.name" in selector else "")
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _selected(selector: str) -> str:
     """The one name that a field selector lets through, "" where it is none."""
     try:
@@ -134,8 +135,8 @@ def _selected(selector: str) -> str:
     return "" if not name or names.path_segment(name) else name
 
 
-@lru_cache(maxsize=4096)
-def _path_info(method: str, path: str) -> RequestInfo:
+@remembered(4096)
+def _path_info(path: str, method: str) -> RequestInfo:
     outside = RequestInfo(False, path, method.lower())
     if path.startswith("//"):
         return outside

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from pilothouse.auth.attributes import AlwaysAllow, Attributes, Authorizer, Decision
 from pilothouse.auth.order import MASTERS
 from pilothouse.auth.refusal import refusal
-from pilothouse.endpoints.requestinfo import Query, RequestInfo
+from pilothouse.endpoints.requestinfo import QUERY_WORK, Query, RequestInfo
+from pilothouse.kit.aside import Aside
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery.errors import forbidden
 from pilothouse.machinery.selectors import (
     FieldSelector,
@@ -25,7 +26,10 @@ _SELECTING: Final = frozenset({"list", "watch", "deletecollection"})
 _ENTERING: Final = frozenset({"exec", "attach", "portforward"})
 
 
-def authorization(authorizer: Authorizer) -> Filter:
+def authorization(authorizer: Authorizer, aside: Aside | None = None) -> Filter:
+    """`aside`: where long selectors are read."""
+    run = (aside or Aside()).run
+
     def build(inner: Handler) -> Handler:
         if isinstance(authorizer, AlwaysAllow):
             return inner
@@ -33,7 +37,7 @@ def authorization(authorizer: Authorizer) -> Filter:
         async def handle(request: Request) -> Answer:
             caller = request.attached(Caller)
             if MASTERS not in caller.groups:
-                attributes = attributes_of(request, caller)
+                attributes = await run(QUERY_WORK * len(request.query), attributes_of, request, caller)
                 decision, reason = authorizer.authorize(attributes)
                 if decision is not Decision.ALLOW:
                     raise refusal(attributes, reason)
@@ -63,7 +67,7 @@ def attributes_of(request: Request, caller: Caller, verb: str = "") -> Attribute
     )  # fmt: skip
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _field_selector(text: str) -> FieldSelector | None:
     try:
         return read_field_selector(text)
@@ -71,7 +75,7 @@ def _field_selector(text: str) -> FieldSelector | None:
         return None  # the endpoint refuses it
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _label_selector(text: str) -> LabelSelector | None:
     try:
         return read_label_selector(text)

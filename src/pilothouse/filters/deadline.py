@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from pilothouse.endpoints.requestinfo import RequestInfo, attach_request_info, parse_query
+from pilothouse.endpoints.requestinfo import Query, RequestInfo, attach_request_info, parse_query
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.times import TimeError, parse_duration
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
@@ -48,7 +48,7 @@ async def _within(inner: Handler, request: Request, seconds: float) -> Answer:
 
 def _asked(request: Request) -> float:
     """Seconds of ?timeout=; 0 where it says nothing. Raises BadRequest."""
-    text = parse_query(request.query).get("timeout")
+    text = (request.maybe(Query) or parse_query(request.query)).get("timeout")
     if not text:
         return 0.0
     try:

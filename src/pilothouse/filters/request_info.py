@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from pilothouse.endpoints.requestinfo import attach_request_info
+from pilothouse.endpoints.requestinfo import QUERY_WORK, attach_request_info
+from pilothouse.kit.aside import Aside
 from pilothouse.serving.http import Answer, Filter, Handler, Request
 
 
-def request_info() -> Filter:
+def request_info(aside: Aside | None = None) -> Filter:
+    """`aside`: where long queries are read."""
+    run = (aside or Aside()).run
+
     def build(inner: Handler) -> Handler:
         async def handle(request: Request) -> Answer:
-            attach_request_info(request)
+            if request.query:
+                await run(QUERY_WORK * len(request.query), attach_request_info, request)
+            else:
+                attach_request_info(request)
             return await inner(request)
 
         return handle

@@ -113,18 +113,23 @@ class _Reader:
     """Looks at one token after the other; "" stands for the end."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = [(sign, word) for sign, word in _TOKEN.findall(text)]
-        self.at = 0
+        self._tokens = _TOKEN.finditer(text)
+        self._next = self._read()
+
+    def _read(self) -> tuple[str, str]:
+        """The next token: a sign or a word. The other one is ""."""
+        found = next(self._tokens, None)
+        return ("", "") if found is None else (found[1] or "", found[2] or "")
 
     def look(self) -> str:
-        return "".join(self.tokens[self.at]) if self.at < len(self.tokens) else ""
+        return self._next[0] or self._next[1]
 
     def is_word(self) -> bool:
-        return self.at < len(self.tokens) and self.tokens[self.at][1] != ""
+        return self._next[1] != ""
 
     def take(self) -> str:
         token = self.look()
-        self.at += 1
+        self._next = self._read()
         return token
 
     def selector(self) -> list[Requirement]:

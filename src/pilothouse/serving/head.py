@@ -23,6 +23,8 @@ _BARE_LF = re.compile(rb"(?<!\r)\n")
 _ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.\-]*://[^/?]*")
 _LONGEST_REMEMBERED = 4096
 _LARGEST_LENGTH = (1 << 63) - 1
+_LONGEST_PATH = 64 << 10  # bytes, escapes included; no name is longer than some hundreds
+_MOST_HEADERS = 10_000
 
 
 class HeadRefused(Exception):
@@ -104,6 +106,8 @@ class HeadParser:
             path, query = target, ""
         else:
             path, query = split_target(target)
+        if len(path) > _LONGEST_PATH:
+            raise HeadRefused(414, "URI Too Long")
         return Head(method, path, query, minor, not fields.close and (minor > 0 or fields.keep_alive), fields)
 
 
@@ -166,6 +170,8 @@ def _check_host_and_version(fields: Fields, minor: int) -> None:
 def parse_fields(block: bytes) -> Fields:
     """Headers from their lines, each ended by CRLF. Raises HeadRefused. Takes time in proportion to the bytes."""
     headers: HeaderList = []
+    if block.count(b"\n") > _MOST_HEADERS:
+        raise HeadRefused(431, "Request Header Fields Too Large")
     for line in block[:-2].split(b"\r\n") if block else ():
         name, colon, value = line.partition(b":")
         value = value.strip(b" \t")

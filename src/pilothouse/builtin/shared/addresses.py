@@ -8,9 +8,9 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery import names
 from pilothouse.machinery.names import IPAddress, IPNetwork
 from pilothouse.machinery.rules import Field
@@ -38,13 +38,13 @@ def _mapped(found: IPAddress) -> bool:
     return isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None
 
 
-@lru_cache(_KEPT)
+@remembered(_KEPT)
 def address_of(text: str) -> IPAddress | None:
     """The address a text means."""
     return names.parse_address(text)
 
 
-@lru_cache(_KEPT)
+@remembered(_KEPT)
 def network_of(text: str) -> IPNetwork | None:
     """The network a text means."""
     return names.parse_network(text)
@@ -65,7 +65,7 @@ def strict_address(text: str) -> Sequence[str]:
     return _FINE if _is_plain(text) else _strict_address(text)
 
 
-@lru_cache(_KEPT)
+@remembered(_KEPT)
 def _strict_address(text: str) -> Sequence[str]:
     found = names.parse_address(text)
     if found is None:
@@ -85,7 +85,7 @@ def canonical_address(text: str) -> list[str]:
     return whys
 
 
-@lru_cache(_KEPT)
+@remembered(_KEPT)
 def strict_network(text: str) -> Sequence[str]:
     """What is wrong with a CIDR in an old field."""
     found = network_of(text)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery import quantity
 from pilothouse.machinery.rules import NOT_NEGATIVE, Field
 
@@ -39,7 +39,7 @@ def amounts_equal(one: Any, other: Any) -> bool:
     return one == other or (one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one))
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def rounded(text: str) -> str:
     """An amount as resource lists keep it: in thousandths at the finest, rounded up; other texts stay."""
     amount = quantity.parse(text)

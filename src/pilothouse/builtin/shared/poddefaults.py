@@ -7,11 +7,11 @@ service links).
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import round_amounts
 from pilothouse.builtin.shared.podresources import pod_resource_defaults
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery.rules import computed, defaults
 
 # [domain[:port]/]path[:tag][@digest]
@@ -32,7 +32,7 @@ def image_tag(image: str) -> str:
     return found[1] or ("" if found[2] else "latest")
 
 
-@lru_cache(maxsize=2048)
+@remembered(2048)
 def _pull_policy(image: str) -> str:
     return "Always" if image_tag(image) == "latest" else "IfNotPresent"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
 
 import re2  # type: ignore[import-untyped]
+
+from pilothouse.kit.memo import remembered
 
 Matches = Callable[[str], bool]
 
@@ -15,7 +16,7 @@ class BadPattern(ValueError):
     """Not a pattern."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def searcher(pattern: str) -> Matches:
     """`f(text)`: whether the pattern is found anywhere in it. Raises BadPattern."""
     options = re2.Options()

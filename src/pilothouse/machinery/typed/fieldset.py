@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, Final
+
+from pilothouse.kit.memo import remembered
 
 Node = dict[str, Any]  # str -> Node; mypy has no recursive alias for dict invariance that is worth its price
 
@@ -192,7 +193,7 @@ def _ordered_deep(node: Node) -> Node:
     return ordered({element: _ordered_deep(child) if child else LEAF for element, child in node.items()})
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def order(element: str) -> tuple[Any, ...]:
     """Where an element stands among its neighbours: ".", then fields by name, keys, values, indices."""
     kind, _, rest = element.partition(":")
