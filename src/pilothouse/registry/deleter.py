@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pilothouse.kit.record import record
-from pilothouse.machinery.errors import not_found
 from pilothouse.registry.deletion import check_preconditions, decide
 from pilothouse.registry.request import DeleteOptions, Write
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
-from pilothouse.registry.translate import translate
+from pilothouse.registry.translate import missing, translate
 from pilothouse.storage import errors as stored_errors
 from pilothouse.storage.api import StoredObject, Transform
 
@@ -57,7 +56,7 @@ class Deleter:
         async def mark(current: StoredObject | None) -> bytes:
             nonlocal uid
             if current is None:
-                raise not_found(store.resource.group, store.resource.plural, name)
+                raise missing(store.resource, name)
             obj = store.codec.decode(current)
             uid = obj["metadata"].get("uid", "")
             await store.services.admission.validate("DELETE", None, obj, write)

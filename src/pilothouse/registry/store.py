@@ -22,7 +22,6 @@ from pilothouse.machinery.errors import (
     generate_name_conflict,
     invalid,
     modified,
-    not_found,
 )
 from pilothouse.registry import metadata as meta
 from pilothouse.registry.behaviour import Behaviour, Part
@@ -32,7 +31,7 @@ from pilothouse.registry.deletion import finished
 from pilothouse.registry.managedfields import settled
 from pilothouse.registry.request import Admission, Causes, Write
 from pilothouse.registry.resource import Object, Resource
-from pilothouse.registry.translate import translate
+from pilothouse.registry.translate import missing, translate
 from pilothouse.storage import errors as stored_errors
 from pilothouse.storage.api import Read, Storage, StoredObject
 
@@ -214,7 +213,7 @@ class GenericStore:
             created = current is None
             if current is None:
                 if not create:
-                    raise not_found(resource.group, resource.plural, name)
+                    raise missing(resource, name)
                 value = self.codec.encode(await self._created_by_update(name, produce, write, pending))
             else:
                 value = await self._changed(current, name, produce, write, free, pending)

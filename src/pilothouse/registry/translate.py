@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pilothouse.machinery import errors as api
+from pilothouse.machinery import names
 from pilothouse.registry.resource import Resource
 from pilothouse.storage import errors as store
 
@@ -12,7 +13,7 @@ def translate(error: store.StorageError, resource: Resource, name: str = "") -> 
     group, plural = resource.group, resource.plural
     match error:
         case store.NotFound():
-            return api.not_found(group, plural, name)
+            return missing(resource, name)
         case store.Exists():
             return api.already_exists(group, plural, name)
         case store.Conflict():
@@ -29,6 +30,14 @@ def translate(error: store.StorageError, resource: Resource, name: str = "") -> 
             return api.APIError(
                 500, "InternalError", f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]}
             )
+
+
+def missing(resource: Resource, name: str) -> api.APIError:
+    """404; or 400 for a name that nothing could have."""
+    whys = names.path_segment(name)
+    if whys:
+        return api.bad_request(f'Name parameter invalid: "{name}": {";".join(whys)}')
+    return api.not_found(resource.group, resource.plural, name)
 
 
 def expired(asked: int, oldest: int) -> api.APIError:

@@ -46,9 +46,10 @@ def _time_zone(value: str, field: Field) -> None:
         return
     if not value:
         field.invalid("", value, "timeZone must be nil or non-empty string")
-    elif value.lower() == "local":
+        return
+    if value.lower() == "local":
         field.invalid("", value, _EXPLICIT)
-    elif value != "UTC" and value not in time_zones():
+    if value not in ("UTC", "Local") and value not in time_zones():
         field.invalid("", value, f"unknown time zone {value}")
 
 
