@@ -11,6 +11,7 @@ from pilothouse.aggregator.autoregister import wanted_custom
 from pilothouse.aggregator.lookups import StoreLookups
 from pilothouse.aggregator.server import Aggregator
 from pilothouse.aggregator.services import Resolver, Unresolved
+from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.definitions import BuiltinDefinitions
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import META
@@ -22,6 +23,8 @@ from pilothouse.extensions.server import Needs as ExtensionNeeds
 from pilothouse.extensions.serving import Surroundings, Types
 from pilothouse.kit.ids import UuidSource
 from pilothouse.openapi import catalog as openapi
+from pilothouse.registry.codec import ObjectCodec
+from pilothouse.registry.resource import Resource
 from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks
 
@@ -47,9 +50,13 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks) -> Build:
             delete_options=needs.types.get(META, "DeleteOptions"),
             scale=needs.types.get(_SCALES, "Scale"),
         )
+
+        def binary(resource: Resource, codec: ObjectCodec) -> ProtobufForms:
+            return ProtobufForms(resource, codec, needs.types, needs.options.aside)
+
         uids = UuidSource()
         outside = partial(Outside, client, _resolver(builtin), uids)
-        around = Surroundings(builtin.chain, needs.options, needs.renderer, needs.now, uids, types, outside)
+        around = Surroundings(builtin.chain, needs.options, needs.renderer, needs.now, uids, types, outside, binary)
         server = ExtensionsServer(
             ExtensionNeeds(
                 definitions=builtin.stores[_DEFINITIONS],

@@ -101,7 +101,7 @@ def _typed(scope: Scope, result: Object) -> Object:
     findings = Findings()
     value = {key: item for key, item in result.items() if key not in ("kind", "apiVersion")}
     try:
-        return scope.body.decode_value(value, findings)
+        return scope.body.decode_applied(value, findings)
     except DecodeError as error:
         why = restore.problem(scope.body.target.schema, value) or str(error)
         raise scope.owner.tracker.unconvertible(result, why) from error

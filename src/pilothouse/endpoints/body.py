@@ -272,6 +272,10 @@ class BodyDecoder:
             obj["metadata"]["managedFields"] = []
         return self.finish(obj)
 
+    def decode_applied(self, value: Any, findings: Findings) -> Object:
+        """As `decode_value`, of what an applied configuration made. Raises DecodeError."""
+        return self.decode_value(value, findings)
+
     def decode_version(self, value: Any, findings: Findings, version: str) -> Object:
         """As `decode_value`, of a document in another version of the resource. Raises DecodeError."""
         resource, served = self._resource, self._resource.versions[version]

@@ -12,6 +12,7 @@ from pilothouse.endpoints.forms import Forms
 from pilothouse.endpoints.negotiation import PROTOBUF, Form
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.machinery.protobuf import watch_frame
 from pilothouse.registry.resource import Object
 from pilothouse.storage.api import StoredObject
 
@@ -45,6 +46,8 @@ class Framer:
     def _frame(self, kind: str, stored: StoredObject) -> bytes:
         forms = self._forms
         if self._form.media_type == PROTOBUF and forms.binary is not None:
+            if self._form.form:
+                return watch_frame(kind, forms.binary.partial(forms.codec.decode(stored), self._form.form_version))
             return forms.binary.event(kind, stored, self._version)
         if self._form.form:
             return _json_frame(kind, tables.partial_object(forms.metadata(stored), self._form.form_version))

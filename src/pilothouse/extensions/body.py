@@ -66,7 +66,13 @@ class CustomBody(_Patches):
     # -- kinds
 
     def _parse(self, data: bytes, yaml: bool, findings: Findings | None) -> tuple[Any, bytes]:
-        value, raw = super()._parse(data, yaml, findings)
+        try:
+            value, raw = super()._parse(data, yaml, findings)
+        except JSONError as error:
+            text = str(error).removeprefix("couldn't get version/kind; json parse error: ")
+            if text.startswith("json: cannot unmarshal number"):  # kind and version could be had
+                raise self._cannot(text) from error
+            raise
         if value is None or (isinstance(value, dict) and not value.get("kind")):
             raise JSONError(f"Object 'Kind' is missing in '{data.decode('utf-8', 'replace')}'")
         return value, raw
@@ -108,8 +114,8 @@ class CustomBody(_Patches):
         except (DecodeError, Unfit) as error:
             raise self._cannot(str(error)) from error
 
-    def _object(self, value: Object, findings: Findings) -> Object:
-        """The object that the value (which is used up) is. Raises DecodeError, Unfit."""
+    def _object(self, value: Object, findings: Findings, *, nulls: bool = False) -> Object:
+        """The object that the value (which is used up) is; `nulls` stay in it. Raises DecodeError, Unfit."""
         value.pop("kind", None)
         value.pop("apiVersion", None)
         forget = resets(value)
@@ -121,7 +127,7 @@ class CustomBody(_Patches):
         if forget:  # the type knows no empty list, the owners' rules do
             value["metadata"]["managedFields"] = []
         if not self._settle(value):
-            for path in settle_slowly(self._root, value, self._metadata):
+            for path in settle_slowly(self._root, value, self._metadata, nulls=nulls):
                 findings.note(f'unknown field "{path}"')
         return value
 
@@ -129,17 +135,24 @@ class CustomBody(_Patches):
         target = self.target
         return {"kind": target.kind, "apiVersion": target.api_version, **obj}
 
+    def decode_applied(self, value: Any, findings: Findings) -> Object:
+        """Nulls of an applied configuration are for validation to judge."""
+        return self._decoded(orjson.loads(dumps(value)), findings, nulls=True)
+
     def decode_value(self, value: Any, findings: Findings, kept: Object | None = None) -> Object:
         if not self._stored:  # the present object has no defaults of this version yet, and its parts are shared
             value = orjson.loads(dumps({**value, **(kept or {})}))
             kept = None
-        try:
-            obj = self._object(value, findings)
-        except Unfit as error:
-            raise DecodeError(str(error)) from error
+        obj = self._decoded(value, findings)
         if kept:
             obj.update(kept)
-        return self.finish(obj)
+        return obj
+
+    def _decoded(self, value: Any, findings: Findings, *, nulls: bool = False) -> Object:
+        try:
+            return self.finish(self._object(value, findings, nulls=nulls))
+        except Unfit as error:
+            raise DecodeError(str(error)) from error
 
     def empty(self) -> Object:
         return {}

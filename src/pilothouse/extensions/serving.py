@@ -9,8 +9,8 @@ from functools import partial
 from typing import Final
 
 from pilothouse.admission.chain import Chain
+from pilothouse.endpoints.binary import BinaryForms
 from pilothouse.endpoints.body import Target
-from pilothouse.endpoints.forms import Forms
 from pilothouse.endpoints.installer import Entry, odd_part_entry, store_entry, store_part_entry
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import Scope, ServerOptions
@@ -27,6 +27,7 @@ from pilothouse.extensions.converted import (
     Converter,
 )
 from pilothouse.extensions.definition import TERMINATING, Definition, Version, deprecation
+from pilothouse.extensions.forms import CustomForms
 from pilothouse.extensions.reshape import Reshaper
 from pilothouse.extensions.scale import CustomScale, steps
 from pilothouse.extensions.storage import VersionStorage
@@ -38,6 +39,7 @@ from pilothouse.machinery.names import generate_name
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.structural.node import Node
 from pilothouse.machinery.structural.types import schema_of
+from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.resource import FieldLabels, Generation, Resource, ServedVersion, StatusRule
@@ -69,6 +71,7 @@ class Surroundings:
     new_uid: Callable[[], str]
     types: Types
     outside: Callable[[], Outside]  # for calls of conversion webhooks
+    binary: Callable[[Resource, ObjectCodec], BinaryForms]  # of their metadata
 
 
 class Serving:
@@ -217,7 +220,11 @@ class VersionServing:
         self._stored = version.storage
         self.deleter = Deleter(self.store) if conversions is None else ConvertedDeleter(self.store)
         columns = columns_of(version.columns)
-        self._forms = Forms(resource, codec, lambda: columns, around.renderer, None, lambda: around.now().timestamp())
+        now = around.now
+        self._forms = CustomForms(
+            resource, codec, lambda: columns, around.renderer, None, lambda: now().timestamp(), around.options.aside
+        )
+        self._forms.binary = around.binary(resource, codec)
         self.entries = self._entries()
 
     def _entries(self) -> dict[str, Entry]:

@@ -217,17 +217,19 @@ def _copies(child: Node) -> Callable[[], Any]:
 # -- the exact way
 
 
-def settle_slowly(root: Node, obj: dict[str, Any], metadata: Decoder, *, forgiving: bool = False) -> list[str]:
+def settle_slowly(
+    root: Node, obj: dict[str, Any], metadata: Decoder, *, forgiving: bool = False, nulls: bool = False
+) -> list[str]:
     """Prune, default and drop nulls; the paths of unknown fields, sorted.
 
     `metadata` decodes that of embedded objects. Raises Unfit for what cannot be read; `forgiving` (what is stored
-    already) drops it instead.
+    already) drops it instead. `nulls` stay where the schema names a type.
     """
     unknown: list[str] = []
     coerce(root, obj, "", metadata, unknown, forgiving)
     prune(root, obj, "", unknown)
     fill(root, obj)
-    drop_nulls(root, obj)
+    drop_nulls(root, obj, untyped=nulls)
     for name, value in obj.items():
         if name != "metadata":
             obj[name] = plain_floats(value)
@@ -339,12 +341,15 @@ def _copy(value: Any) -> Any:
     return orjson.loads(orjson.dumps(value)) if value.__class__ is dict or value.__class__ is list else value
 
 
-def drop_nulls(node: Node, value: Any) -> None:
-    """Remove nulls where they are not allowed; in lists they stay, and are an error."""
+def drop_nulls(node: Node, value: Any, *, untyped: bool = False) -> None:
+    """Remove nulls where they are not allowed; in lists they stay, and are an error.
+
+    `untyped`: only where the schema names no type, and validation would not see them.
+    """
     if value.__class__ is list:
         if node.items is not None:
             for item in value:
-                drop_nulls(node.items, item)
+                drop_nulls(node.items, item, untyped=untyped)
         return
     if value.__class__ is not dict:
         return
@@ -353,9 +358,10 @@ def drop_nulls(node: Node, value: Any) -> None:
         child = node.properties.get(name) or node.additional
         if child is None or name in own:
             continue
-        if item is None and not child.nullable:
-            gone.append(name)
+        if item is None:
+            if not child.nullable and not (untyped and child.types):
+                gone.append(name)
         else:
-            drop_nulls(child, item)
+            drop_nulls(child, item, untyped=untyped)
     for name in gone:
         del value[name]
