@@ -18,6 +18,16 @@ from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 _STANDARD_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 _PREFER: Final = "prefer a domain-qualified finalizer name"
 _AVOID: Final = "to avoid accidental conflicts with other finalizer writers"
+_BLOCKING: Final = frozenset(
+    {
+        "FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    }
+)  # fmt: skip
+_NOT_CHECKED: Final = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
+    "validation"
+)
 _NOT_COUNTED: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
@@ -62,7 +72,7 @@ class _Validation:
             causes += self._scales(obj)
             causes += embedded.problems(self._root, obj, "", metadata.validate_embedded)
             causes += self._twice(obj, old)
-            return causes
+            return causes + self._unchecked(self._root, causes)
         return self._scales(obj)
 
     def validate_status(self, obj: Object, old: Object | None, context: Context) -> Sequence[Cause]:
@@ -74,7 +84,15 @@ class _Validation:
             causes += explain(node, obj["status"], before, field="status")
             causes += embedded.problems(node, obj["status"], "status", metadata.validate_embedded)
             causes += self._twice(obj, old)
+            causes += self._unchecked(node, causes)
         return causes + self._scales(obj)
+
+    @staticmethod
+    def _unchecked(node: Node, causes: Sequence[Cause]) -> list[Cause]:
+        """Rules are not looked at where what they speak of is of the wrong type or size."""
+        if node.has_rules and any(cause.reason in _BLOCKING for cause in causes):
+            return [Cause("FieldValueInvalid", f"Invalid value: null: {_NOT_CHECKED}", "<nil>")]
+        return []
 
     def _scales(self, obj: Object) -> list[Cause]:
         return scale.problems(self._scale, obj) if self._scale is not None else []

@@ -14,6 +14,7 @@ INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 LIST_TYPE: Final = "x-kubernetes-list-type"
 MAP_TYPE: Final = "x-kubernetes-map-type"
 MAP_KEYS: Final = "x-kubernetes-list-map-keys"
+RULES: Final = "x-kubernetes-validations"
 INT_OR_STRING_TYPES: Final = ("integer", "string")
 
 Raw = Mapping[str, Any]
@@ -118,8 +119,24 @@ class Node:
         """`additionalProperties: false`: fields that are not named are an error (they are not pruned)."""
         return self.raw.get("additionalProperties") is False
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether the node or one below it has rules (`x-kubernetes-validations`)."""
+        found: bool | None = self.compiled.get("rules")
+        if found is None:
+            found = self.compiled["rules"] = _has_rules(self.raw)
+        return found
+
     def __repr__(self) -> str:
         return f"Node({self.type or '?'}, {sorted(self.raw)})"
+
+
+def _has_rules(raw: Any) -> bool:
+    if not isinstance(raw, Mapping):
+        return False
+    if raw.get(RULES) or _has_rules(raw.get("items")) or _has_rules(raw.get("additionalProperties")):
+        return True
+    return any(map(_has_rules, (raw.get("properties") or {}).values()))
 
 
 RESOURCE_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
