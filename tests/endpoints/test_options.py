@@ -47,6 +47,7 @@ NUMBERS = [
     ("limit=", f'{INTEGER} "": invalid syntax'),
     ("limit=1.5", f'{INTEGER} "1.5": invalid syntax'),
     ("limit=9223372036854775808", f'{INTEGER} "9223372036854775808": value out of range'),
+    ("limit=%22%00", f'{INTEGER} "\\"\\x00": invalid syntax'),
     ("timeoutSeconds=soon", f'{INTEGER} "soon": invalid syntax'),
     ("resourceVersion=x", f'{VERSION} "x": {UNSIGNED} "x": invalid syntax'),
     ("resourceVersion=-1", f'{VERSION} "-1": {UNSIGNED} "-1": invalid syntax'),

@@ -7,6 +7,7 @@ from typing import Any, Final
 from pilothouse.endpoints.requestinfo import Query
 from pilothouse.machinery.digits import whole
 from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import DeleteOptions, ListOptions
 
@@ -24,10 +25,10 @@ def integer(query: Query, name: str) -> int:
 def parse_integer(text: str) -> int:
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not (digits.isascii() and digits.isdigit()):
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+        raise bad_request(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
     value = whole(text)
     if not -_INT64_MAX - 1 <= value <= _INT64_MAX:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
+        raise bad_request(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
     return value
 
 
@@ -39,9 +40,9 @@ def flag(query: Query, name: str) -> bool | None:
 def unsigned(text: str) -> int | str:
     """The number, or what is wrong with it in Go's words."""
     if not (text.isascii() and text.isdigit()):
-        return f'strconv.ParseUint: parsing "{text}": invalid syntax'
+        return f"strconv.ParseUint: parsing {quote(text)}: invalid syntax"
     value = whole(text)
-    return value if value <= _UINT64_MAX else f'strconv.ParseUint: parsing "{text}": value out of range'
+    return value if value <= _UINT64_MAX else f"strconv.ParseUint: parsing {quote(text)}: value out of range"
 
 
 def resource_version(text: str, *, listing: bool) -> int | None:
@@ -51,7 +52,7 @@ def resource_version(text: str, *, listing: bool) -> int | None:
     value = unsigned(text)
     if isinstance(value, int):
         return value
-    message = f'resourceVersion: Invalid value: "{text}": {value}'
+    message = f"resourceVersion: Invalid value: {quote(text)}: {value}"
     raise bad_request(f"invalid resource version: {message}") if listing else bare_internal(message)
 
 
