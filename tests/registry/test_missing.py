@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pilothouse.builtin.table import resources
+from pilothouse.builtin.table import resources, served_by_default
 from pilothouse.builtin.types import builtin_types
 from pilothouse.registry.translate import missing
 
@@ -18,6 +18,6 @@ from pilothouse.registry.translate import missing
     ],
 )
 def test_a_name_that_nothing_could_have_is_the_clients_mistake(name: str, code: int, message: str) -> None:
-    config_maps = next(one for one in resources(builtin_types()) if one.plural == "configmaps")
+    config_maps = next(one for one in resources(builtin_types(), served_by_default) if one.plural == "configmaps")
     error = missing(config_maps, name)
     assert (error.code, error.message) == (code, message)
