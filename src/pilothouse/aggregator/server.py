@@ -81,7 +81,7 @@ class Aggregator:
         self._trust = Trust(options.certificate)
         self._client = Client()
         self._resolver = resolver = Resolver(
-            StoreLookups(needs.services, needs.slices), options.to_endpoints, needs.random
+            StoreLookups(needs.services, needs.slices), options.to_endpoints, needs.random, remember=True
         )
         reader = Reader(self._client, resolver)
         self._conditions = Conditions(needs.apiservices, needs.now, needs.registry)

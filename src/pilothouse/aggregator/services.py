@@ -37,12 +37,18 @@ class Trouble:
 
 
 class Resolver:
-    """`to_endpoints`: connect to the endpoints themselves (`--enable-aggregator-routing`). `random`: 0 to 1."""
+    """`to_endpoints`: connect to the endpoints themselves (`--enable-aggregator-routing`). `random`: 0 to 1.
 
-    def __init__(self, lookups: Lookups, to_endpoints: bool, random: Callable[[], float]) -> None:
+    `remember`: addresses are kept until `changed` is called.
+    """
+
+    def __init__(
+        self, lookups: Lookups, to_endpoints: bool, random: Callable[[], float], *, remember: bool = False
+    ) -> None:
         self._lookups = lookups
         self._to_endpoints = to_endpoints
         self._random = random
+        self._remembers = remember
         self._known: dict[ServiceReference, tuple[str, int]] = {}
 
     def changed(self, namespace: str, name: str) -> None:
@@ -51,7 +57,7 @@ class Resolver:
             del self._known[reference]
 
     async def address(self, reference: ServiceReference) -> tuple[str, int]:
-        """Where to connect. Raises Unresolved. Whoever made the resolver tells it of changes of Services."""
+        """Where to connect. Raises Unresolved."""
         known = self._known.get(reference)
         if known is not None:
             return known
@@ -74,9 +80,11 @@ class Resolver:
         return found[int(self._random() * len(found)) % len(found)]
 
     def _remember(self, reference: ServiceReference, host: str) -> tuple[str, int]:
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
-        address = self._known[reference] = host, reference.port
+        address = host, reference.port
+        if self._remembers:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[reference] = address
         return address
 
     async def trouble(self, reference: ServiceReference) -> Trouble | None:

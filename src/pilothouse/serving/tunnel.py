@@ -1,32 +1,32 @@
-"""Two connections after an upgrade, joined: each byte of the one goes to the other, and the end of each half too."""
+"""Two connections after an upgrade, joined: each byte of one goes to the other, and the end of each half too."""
 
 from __future__ import annotations
 
 import asyncio
 
-from pilothouse.serving.http import ClientGone, RawConnection
+from pilothouse.serving.http import RawConnection
+from pilothouse.serving.stream import RawPipe
 
 
-async def tunnel(front: RawConnection, back: RawConnection) -> None:
-    """Until both halves have ended, or either connection is gone."""
-    one = asyncio.ensure_future(_copy(front, back))
-    other = asyncio.ensure_future(_copy(back, front))
+async def tunnel(front: RawConnection, back: RawPipe) -> None:
+    """Until both halves have ended, or either connection is gone. The front is closed by who called."""
+    loop = asyncio.get_running_loop()
+    to_back = loop.create_task(_copy(front, back), name="tunnel to the back")
+    to_front = loop.create_task(_copy(back, front), name="tunnel to the front")
     try:
-        await asyncio.wait((one, other), return_when=asyncio.FIRST_EXCEPTION)
+        done, left = await asyncio.wait((to_back, to_front), return_when=asyncio.FIRST_COMPLETED)
+        source = front if to_back in done else back
+        if left and not source.gone and not any(half.exception() for half in done):
+            await asyncio.wait(left)
     finally:
-        for half in (one, other):
+        for half in (to_back, to_front):
             half.cancel()
-        await asyncio.gather(one, other, return_exceptions=True)
-        back.abort()
+        await asyncio.gather(to_back, to_front, return_exceptions=True)
+        back.close()  # what was written is sent first
 
 
 async def _copy(source: RawConnection, sink: RawConnection) -> None:
-    try:
-        while data := await source.receive():
-            await sink.send(data)
-        if source.gone:
-            raise ClientGone("the other end is gone")  # it will not take what the sink still sends
-        sink.end()
-    except ClientGone:
-        sink.abort()
-        raise
+    """Raises ClientGone where the sink is."""
+    while data := await source.receive():
+        await sink.send(data)
+    sink.end()
