@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pilothouse.builtin.apiextensions import versionparts
 from pilothouse.builtin.apiextensions.conversionrules import conversion
-from pilothouse.builtin.apiextensions.internalforms import Shared, schema_form, shared, versions_form
+from pilothouse.builtin.apiextensions.internalforms import Shared, schema_form, shared, used, versions_form
 from pilothouse.builtin.apiextensions.schemarules import schema_rules
 from pilothouse.builtin.apiextensions.schemawarnings import warn
 from pilothouse.builtin.apiextensions.structural import can_be_structural, structural_problems
@@ -45,6 +45,8 @@ _BESIDE_STATUS: Final = (
     "MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
     "ExternalDocs", "Example", "XPreserveUnknownFields", "XValidations",
 )  # fmt: skip
+
+_BESIDE_STATUS_NAMES: Final = frozenset(_BESIDE_STATUS)
 
 
 # -- defaults and what the server writes
@@ -160,11 +162,10 @@ def _has_status(version: Object) -> bool:
 
 def _schema(value: Object, field: Field, path: str, root_of_field: str, beside_status: bool) -> None:
     """A schema told at `path`, which is `root_of_field` from the root."""
-    form = schema_form(value) if beside_status else {}
-    if beside_status and any(form[name] for name in form if name not in _BESIDE_STATUS):
+    if beside_status and not _BESIDE_STATUS_NAMES.issuperset(used(value)):
         shown = " ".join(_BESIDE_STATUS)
         why = f"only [{shown}] fields are allowed at the root of the schema if the status subresource is enabled"
-        field.invalid(path, form, why)
+        field.invalid(path, schema_form(value), why)
     if value.get("nullable"):
         field.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
     if can_be_structural(value):

@@ -54,6 +54,12 @@ def schema_form(schema: Object) -> Object:
     return {go: _part(name, schema.get(name, zero)) for go, name, zero in _SCHEMA}
 
 
+def used(schema: Object) -> list[str]:
+    """The Go names of what a schema says at its own level."""
+    said = ((go, name, schema.get(name)) for go, name, _ in _SCHEMA)
+    return [go for go, name, value in said if value or (name in _OR_BOOL and value is not None)]
+
+
 def _part(name: str, value: Any) -> Any:
     if value is None:
         return None
