@@ -91,7 +91,9 @@ class Server:
         sockets = bind(settings.host, settings.port)  # first: who connects from now on waits and is not refused
         try:
             material = self._material = prepare(settings, sockets[0].getsockname()[1], self._wall())
-            files = CertificateFiles(material.serving_certificate, material.serving_key, material.client_cas)
+            front = settings.requestheader_client_ca_file
+            authorities = (*material.client_cas, *((front,) if front else ()))
+            files = CertificateFiles(material.serving_certificate, material.serving_key, authorities)
             tls = ServerTLS(files)
             application = self._application = await self._build(settings, material)
         except BaseException:

@@ -55,6 +55,24 @@ class Settings:
     livez_grace_period: float = flag(
         0.0, "Serving", values.duration, "how long after the start /livez forgives unfinished registration", "0s"
     )
+    requestheader_client_ca_file: Path | None = flag(
+        None, "Identity", values.existing_file, "PEM of the CA whose clients may name callers by headers", "none"
+    )
+    requestheader_allowed_names: tuple[str, ...] = flag(
+        (), "Identity", values.words, "common names of such clients, comma separated", "any"
+    )
+    requestheader_username_headers: tuple[str, ...] = flag(
+        ("X-Remote-User",), "Identity", values.words, "headers that hold the user", "X-Remote-User"
+    )
+    requestheader_uid_headers: tuple[str, ...] = flag(
+        (), "Identity", values.words, "headers that hold the user's uid", "none"
+    )
+    requestheader_group_headers: tuple[str, ...] = flag(
+        ("X-Remote-Group",), "Identity", values.words, "headers that hold a group each", "X-Remote-Group"
+    )
+    requestheader_extra_headers_prefix: tuple[str, ...] = flag(
+        ("X-Remote-Extra-",), "Identity", values.words, "how headers of further facts begin", "X-Remote-Extra-"
+    )
     proxy_client_cert_file: Path | None = flag(
         None, "Serving", values.existing_file, "PEM certificate chain shown to extension API servers", "none"
     )

@@ -23,6 +23,7 @@ from pilothouse.app.clusterservices import cluster_services, ranges_of
 from pilothouse.app.customresources import extensions
 from pilothouse.app.flowcontrol import flow_control
 from pilothouse.app.front import Front, Parts, build_front
+from pilothouse.app.frontproxy import build_front_proxy, keep_authentication_info
 from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.settings import Settings
@@ -48,9 +49,11 @@ from pilothouse.filters.authentication import authentication
 from pilothouse.filters.authorization import authorization
 from pilothouse.filters.cache_control import cache_control
 from pilothouse.filters.chain import compose
+from pilothouse.filters.compression import compression
 from pilothouse.filters.cors import cors
 from pilothouse.filters.deadline import deadline
 from pilothouse.filters.errors import errors
+from pilothouse.filters.front_proxy import front_proxy
 from pilothouse.filters.impersonation import impersonation
 from pilothouse.filters.in_flight import InFlight, in_flight
 from pilothouse.filters.metrics import RequestMetrics, metrics
@@ -151,6 +154,7 @@ async def build_application(
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
     _first_objects(engine, builtin.stores, hooks)
+    keep_authentication_info(settings, client_ca, builtin.stores["", "configmaps"], hooks, utc_now)
     _rights(modes, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close])
     cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now)
@@ -243,10 +247,11 @@ def _chain(
             warnings(),
             request_info(aside),
             deadline(settings.request_timeout),
-            authentication(identity.authenticators),
+            front_proxy(build_front_proxy(settings, utc_now), authentication(identity.authenticators)),
             impersonation(identity.authorizer),
             in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, counts),
             authorization(identity.authorizer, aside),
+            compression(),
         ],
         handler,
     )
