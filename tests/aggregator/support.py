@@ -16,7 +16,7 @@ from pilothouse.app.wiring import Application, build_application
 from pilothouse.serving.client import Client, Destination
 from pilothouse.serving.edge import Edge, bind
 from pilothouse.serving.http import Answer, Handler, Request, Response
-from serving.support import DEADLINE, TEXT, Served, Wire, request, run, server_side, serving, until
+from serving.support import DEADLINE, TEXT, Served, Wire, make_pki, request, run, server_side, serving, until
 
 __all__ = [
     "DEADLINE",
@@ -26,6 +26,7 @@ __all__ = [
     "Served",
     "Wire",
     "front",
+    "make_pki",
     "request",
     "run",
     "server_side",
