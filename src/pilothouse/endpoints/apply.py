@@ -90,7 +90,9 @@ def _refuse_uid(scope: Scope, config: Object, write: Write) -> None:
 def _check_type(scope: Scope, config: Object) -> None:
     """The configuration must name the endpoint's own kind and version."""
     target = scope.body.target
-    kind, api_version = config.get("kind") or "", config.get("apiVersion") or ""
+    kind, api_version = (value if isinstance(value, str) else "" for value in map(config.get, ("kind", "apiVersion")))
+    if api_version.count("/") > 1:
+        kind = api_version = ""
     if (kind, api_version) != (target.kind, target.api_version):
         shown = api_version if "/" in api_version else f"/{api_version}"
         raise bad_request(f"invalid object type: {shown}, Kind={kind}")

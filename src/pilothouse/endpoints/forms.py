@@ -7,8 +7,8 @@ same.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import orjson
@@ -27,7 +27,8 @@ from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.reader import ListPage
 from pilothouse.registry.resource import Object, Resource
-from pilothouse.serving.http import Answer, Request, Response, Stream, StreamWriter
+from pilothouse.serving.compression import PieceStream
+from pilothouse.serving.http import Answer, Request, Response
 from pilothouse.storage.api import StoredObject
 
 BATCH: Final = 250  # objects of a long list that are made in one go, before others get their turn
@@ -62,7 +63,7 @@ class Forms:
         self._streams = tuple(f"{media_type};stream=watch" for media_type in self._offered if media_type != YAML)
 
     def negotiate(self, request: Request, forms: frozenset[str], *, watch: bool = False) -> Form:
-        """Raises NotAcceptable, in the words of this resource. `watch`: the route of a collection, which streams too."""
+        """Raises NotAcceptable, in the words of this resource. `watch`: the route of a collection, which streams."""
         try:
             return negotiate(request, offered=self._offered, forms=forms)
         except APIError:
@@ -156,9 +157,9 @@ class Forms:
             text = await self._aside.run(_TEXT_WORK * len(body), self._text, body, form)
             return Response(200, headers_of(form.media_type), text)
         end = b"" if form.pretty else b"\n"
-        if len(page.items) <= BATCH:
+        if len(page.items) <= BATCH and sum([len(item.value) for item in page.items]) <= _BATCH_BYTES:
             return Response(200, headers_of(form.media_type), b"".join(await in_turns(pieces, bytes)) + end)
-        return Stream(200, headers_of(form.media_type), lambda writer: _write_pieces(pieces, end, writer))
+        return PieceStream(headers_of(form.media_type), chain(pieces, (end,) if end else ()))
 
     def _pieces(self, page: ListPage, version: str, form: Form, include: str) -> Iterable[bytes]:
         meta = tables.list_meta(str(page.revision or ""), page.continue_token, page.remaining)
@@ -235,11 +236,3 @@ def batches(items: Sequence[StoredObject]) -> Iterator[Sequence[StoredObject]]:
             start, size = position, len(item.value)
     if start < len(items):
         yield items[start:]
-
-
-async def _write_pieces(pieces: Iterable[bytes], end: bytes, writer: StreamWriter) -> None:
-    for piece in pieces:
-        writer.write(piece)
-        await asyncio.sleep(0)
-        await writer.drain()
-    writer.write(end)

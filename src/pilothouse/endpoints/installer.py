@@ -24,7 +24,9 @@ from pilothouse.endpoints.scope import Scope, Warnings
 from pilothouse.endpoints.update import update_object
 from pilothouse.endpoints.watch import watch_collection
 from pilothouse.kit.record import record
+from pilothouse.machinery import names
 from pilothouse.machinery.errors import bad_request, method_not_allowed, path_not_found, verb_not_supported
+from pilothouse.machinery.goquote import quote
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
 from pilothouse.serving.http import Answer, Handler, Request
 
@@ -95,14 +97,16 @@ class Router:
     def find(self, info: RequestInfo) -> Handler:
         """Raises NotFound for what is not there, MethodNotAllowed for what is there and can't be done."""
         entry = self._entries.get((info.group, info.version, info.resource, info.subresource))
-        if entry is not None and entry.namespaced and "//" in info.path and info.name and not info.namespace:
+        if entry is not None and entry.namespaced and "//" in info.path and len(info.parts) > 1 and not info.namespace:
             raise bad_request("an empty namespace may not be set when a resource name is provided")
         if entry is None or not _in_place(info, entry) or (len(info.parts) > 3 and not entry.deep):
             raise path_not_found()
         if entry.through:
             return entry.handlers[""]
         handler = entry.handlers.get(info.verb)
-        if (handler is None and not entry.reaches(info)) or (not entry.watched and _is_old_watch(info)):
+        if (handler is None and not entry.reaches(info)) or (not entry.watched and _below(info, "watch")):
+            raise path_not_found()
+        if handler is None and _below(info, "proxy"):
             raise path_not_found()
         everywhere = entry.namespaced and not info.namespace
         if (
@@ -111,9 +115,12 @@ class Router:
             or (everywhere and info.verb not in ("list", "watch"))
         ):
             raise method_not_allowed()
+        if info.name and (info.name in _DOTS or "%" in info.name):
+            raise bad_request(f"Name parameter invalid: {quote(info.name)}: {names.path_segment(info.name)[0]}")
         return handler
 
 
+_DOTS: Final = (".", "..")
 _NAMED: Final = frozenset({"get", "update", "patch", "delete"})
 
 
@@ -128,9 +135,9 @@ def _named(info: RequestInfo) -> bool:
     )
 
 
-def _is_old_watch(info: RequestInfo) -> bool:
-    """Whether the path is one of those that begin with "watch"."""
-    return info.verb == "watch" and info.path.split("/", 5)[4 if info.prefix == "apis" else 3] == "watch"
+def _below(info: RequestInfo, word: str) -> bool:
+    """Whether the path is one of the old ones that begin with `word`, as in /api/v1/watch/pods."""
+    return info.verb == word and info.path.split("/", 5)[4 if info.prefix == "apis" else 3] == word
 
 
 def _in_place(info: RequestInfo, entry: Entry) -> bool:

@@ -171,7 +171,7 @@ def _path_info(path: str, method: str) -> RequestInfo:
 def _nowhere(segments: list[str]) -> bool:
     """Whether all that is missing is the namespace, as in "namespaces//configmaps/x"."""
     rest = segments[3:] if segments[0] == "apis" else segments[2:]
-    return len(rest) == 4 and rest[0] == "namespaces" and segments.count("") == 1 and not rest[1]
+    return len(rest) in (3, 4) and rest[0] == "namespaces" and segments.count("") == 1 and not rest[1]
 
 
 def _group_version(segments: list[str]) -> tuple[str, str]:

@@ -25,6 +25,7 @@ ORDER = (
     "impersonation",
     "in_flight",
     "authorization",
+    "compression",
 )
 
 

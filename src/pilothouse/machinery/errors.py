@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pilothouse.kit.record import record
+from pilothouse.machinery.goquote import quote
 
 
 @record
@@ -82,7 +83,7 @@ def _details(group: str, kind: str, name: str = "") -> dict[str, Any]:
 
 def not_found(group: str, resource: str, name: str) -> APIError:
     return APIError(
-        404, "NotFound", f'{qualified(group, resource)} "{name}" not found', _details(group, resource, name)
+        404, "NotFound", f"{qualified(group, resource)} {quote(name)} not found", _details(group, resource, name)
     )
 
 

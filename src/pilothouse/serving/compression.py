@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from itertools import chain
 
-from pilothouse.serving.http import Request, Response
+from pilothouse.serving.http import HeaderList, Request, Response, Stream, StreamWriter
 
 THRESHOLD = 131072  # bytes; larger bodies are compressed
 _OFF_LOOP = 256 << 10  # bytes of body from which compressing would hold the loop for too long
@@ -41,6 +42,71 @@ async def compressed(request: Request, response: Response, executor: Executor | 
         pieces = await asyncio.get_running_loop().run_in_executor(executor, gzip_pieces, body)
     else:
         pieces = gzip_pieces(body)
-    headers = [header for header in response.headers if header[0] != b"Content-Length"]
-    headers += [(b"Content-Encoding", b"gzip"), (b"Vary", b"Accept-Encoding")]
-    return Response(response.status, headers, pieces)
+    return Response(response.status, _packed(response.headers), pieces)
+
+
+class PieceStream(Stream):
+    """A long answer that is made while it is sent, piece by piece."""
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self, headers: HeaderList, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        super().__init__(200, headers, self._write)
+
+    async def _write(self, writer: StreamWriter) -> None:
+        for piece in self._pieces:
+            writer.write(piece)
+            await asyncio.sleep(0)
+            await writer.drain()
+
+    async def compressed(self, request: Request) -> Stream:
+        """The same, compressed where client and size ask for it: the first pieces are made to know the size."""
+        if not wants_gzip(request):
+            return self
+        first: list[bytes] = []
+        size = 0
+        for piece in self._pieces:
+            first.append(piece)
+            size += len(piece)
+            if size > THRESHOLD:
+                break
+            await asyncio.sleep(0)
+        self._pieces = chain(first, self._pieces)
+        return Stream(self.status, _packed(self.headers), self._write_packed) if size > THRESHOLD else self
+
+    async def _write_packed(self, writer: StreamWriter) -> None:
+        packing = _Packing(writer)
+        await self._write(packing)
+        packing.finish()
+
+
+def _packed(headers: HeaderList) -> HeaderList:
+    kept = [header for header in headers if header[0] != b"Content-Length"]
+    return [*kept, (b"Content-Encoding", b"gzip"), (b"Vary", b"Accept-Encoding")]
+
+
+class _Packing:
+    """A writer that compresses what goes through. Writers write pieces that are small enough for the loop."""
+
+    def __init__(self, inner: StreamWriter) -> None:
+        self._inner = inner
+        self._packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+
+    def write(self, data: bytes) -> None:
+        packed = self._packer.compress(data)
+        if packed:
+            self._inner.write(packed)
+
+    def finish(self) -> None:
+        self._inner.write(self._packer.flush())
+
+    @property
+    def buffered(self) -> int:
+        return self._inner.buffered
+
+    async def drain(self) -> None:
+        await self._inner.drain()
+
+    async def closed(self) -> None:
+        await self._inner.closed()
