@@ -26,8 +26,17 @@ def items(of: Schema, kind: str = "atomic", keys: tuple[str, ...] = ()) -> Schem
     return Schema(s.LIST, items=lambda: of, list_type=kind, list_keys=keys)
 
 
-METADATA = struct({"name": TEXT, "namespace": TEXT, "labels": TEXTS, "annotations": TEXTS, "finalizers": items(TEXT, "set"),
-                   "resourceVersion": TEXT, "managedFields": items(Schema(s.JSON))})  # fmt: skip
+METADATA = struct(
+    {
+        "name": TEXT,
+        "namespace": TEXT,
+        "labels": TEXTS,
+        "annotations": TEXTS,
+        "finalizers": items(TEXT, "set"),
+        "resourceVersion": TEXT,
+        "managedFields": items(Schema(s.JSON)),
+    }
+)
 
 
 def kind(spec: Schema, **more: Schema) -> Schema:

@@ -1,6 +1,7 @@
 """One description of a type for everything that walks objects: decoding, pruning, protobuf, patches, apply, OpenAPI.
 
-A `Schema` of a built-in kind is made from the table of API types (`builtin/types.py`), that of a custom resource from its
+A `Schema` of a built-in kind is made from the table of API types (`builtin/types.py`), that of a custom resource from
+its
 structural schema. Walkers compile themselves from it once and keep what they compiled in `Schema.compiled`.
 """
 
@@ -32,8 +33,10 @@ JSON: Final = "json"  # any JSON value
 class Field:
     """One field of a struct: its JSON name, what is under it, and how the original's encoder treats its absence.
 
-    `pointer`: absence and zero differ. `omitempty`: a zero value that is not a pointer (and any empty list or map) is left out on output.
-    `number`, `wire`: protobuf (0 where it has none). `inline`: the fields of `schema` stand in the outer object (JSON), while
+    `pointer`: absence and zero differ. `omitempty`: a zero value that is not a pointer (and any empty list or map) is
+    left out on output.
+    `number`, `wire`: protobuf (0 where it has none). `inline`: the fields of `schema` stand in the outer object
+    (JSON), while
     protobuf nests them as field `number`.
     """
 
@@ -83,9 +86,11 @@ class Field:
 class Schema:
     """A type. `kind` says which of the other attributes mean something.
 
-    STRUCT: `fields` in declaration order (inline ones as such), `properties` with inline ones flattened, `map_type` "granular" or "atomic".
+    STRUCT: `fields` in declaration order (inline ones as such), `properties` with inline ones flattened, `map_type`
+    "granular" or "atomic".
     MAP: `items` is the value, `map_type`. LIST: `items`, `list_type` "atomic", "set" or "map" with `list_keys`.
-    `preserve_unknown`: unknown fields of a STRUCT are kept (custom resources). `union`: (discriminator or "", member fields) of each union.
+    `preserve_unknown`: unknown fields of a STRUCT are kept (custom resources). `union`: (discriminator or "", member
+    fields) of each union.
     """
 
     __slots__ = (

@@ -1,0 +1,208 @@
+"""JSON Patch as the original carries it out, with its leniencies; the object that is patched never changes."""
+
+from __future__ import annotations
+
+import copy
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.patch import jsonpatch
+
+OBJECT = {"a": {"b": [1, 2, 3], "c": "x"}, "l": [{"n": 1}, {"n": 2}], "n": None, "~": 1, "x/y": 2}
+
+
+def op(kind: str, path: str, value: Any = None, **more: Any) -> dict[str, Any]:
+    return {"op": kind, "path": path, "value": value, **more}
+
+
+@pytest.mark.parametrize(
+    ("operation", "path", "result"),
+    [
+        (op("add", "/a/b/-", 4), "a.b", [1, 2, 3, 4]),
+        (op("add", "/a/b/3", 4), "a.b", [1, 2, 3, 4]),
+        (op("add", "/a/b/0", 0), "a.b", [0, 1, 2, 3]),
+        (op("add", "/a/b/-1", 4), "a.b", [1, 2, 3, 4]),
+        (op("replace", "/a/b/-1", 9), "a.b", [1, 2, 9]),
+        (op("remove", "/a/b/1"), "a.b", [1, 3]),
+        (op("replace", "/a/new", 1), "a.new", 1),
+        (op("add", "/a/c"), "a.c", None),
+        (op("copy", "/a/d", **{"from": "/a/absent"}), "a.d", None),
+        (op("move", "/a/d", **{"from": "/a/c"}), "a", {"b": [1, 2, 3], "d": "x"}),
+        (op("move", "/l/0", **{"from": "/l/1"}), "l", [{"n": 2}, {"n": 1}]),
+        (op("replace", "/~0", 3), "~", 3),
+        (op("replace", "/x~1y", 3), "x/y", 3),
+        (op("add", "passed over/a/c", "y"), "a.c", "y"),
+        (op("replace", "", {"k": 1}), "k", 1),
+        (op("test", "/absent"), "a.c", "x"),
+        (op("test", "/a", {"c": "x", "b": [1, 2, 3]}), "a.c", "x"),
+        (op("test", "", copy.deepcopy(OBJECT)), "a.c", "x"),
+    ],
+)
+def test_what_can_be_carried_out(operation: dict[str, Any], path: str, result: Any) -> None:
+    before = copy.deepcopy(OBJECT)
+    value: Any = jsonpatch.apply([operation], OBJECT)
+    for name in path.split("."):
+        value = value[name]
+    assert value == result
+    assert before == OBJECT
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        op("remove", "/a/absent"),
+        op("remove", "/a/b/3"),
+        op("remove", "/a/b/-"),
+        op("remove", ""),
+        op("add", "", {}),
+        op("add", "/a/b/5", 1),
+        op("add", "/a/b/-5", 1),
+        op("add", "/a/b/one", 1),
+        op("add", "/a/b/1_0", 1),
+        op("add", "/absent/x", 1),
+        op("add", "/n/x", 1),
+        op("add", "/a/c/x", 1),
+        op("add", "a", 1),
+        op("replace", "/a/b/3", 1),
+        op("move", "/a/d"),
+        op("move", "/a/d", **{"from": "/a/absent"}),
+        op("copy", "/a/d", **{"from": "/absent/x"}),
+        op("test", "/a/b", [1, 3, 2]),
+        op("test", "/a/b/0", 1.0),
+        op("test", "/a/b/0", True),
+        op("test", "/a/c"),
+        op("upsert", "/a/c", 1),
+        {"path": "/a/c"},
+        {"op": "remove"},
+        {},
+        None,
+        op("replace", "", [1]),
+        op("replace", "", "text"),
+    ],
+)
+def test_what_cannot_is_one_and_the_same_refusal(operation: Any) -> None:
+    before = copy.deepcopy(OBJECT)
+    with pytest.raises(APIError) as refused:
+        jsonpatch.apply([op("add", "/a/z", 9), operation], OBJECT)
+    assert refused.value.status() == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "the server rejected our request due to an error in our request",
+        "reason": "Invalid",
+        "details": {},
+        "code": 422,
+    }
+    assert before == OBJECT
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "message"),
+    [
+        ({}, 400, "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
+        ("x", 400, "error decoding patch: json: cannot unmarshal string into Go value of type []handlers.jsonPatchOp"),
+        ([1], 400, "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"),
+        (
+            [{"op": 1}],
+            400,
+            "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
+        ),
+        (
+            [{}] * 10_001,
+            413,
+            "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
+        ),
+    ],
+)
+def test_what_is_no_json_patch(document: Any, code: int, message: str) -> None:
+    with pytest.raises(APIError) as refused:
+        jsonpatch.apply(document, OBJECT)
+    assert (refused.value.code, refused.value.message) == (code, message)
+
+
+def test_null_and_an_empty_list_change_nothing() -> None:
+    assert jsonpatch.apply(None, OBJECT) is OBJECT
+    assert jsonpatch.apply([], OBJECT) is OBJECT
+
+
+def test_untouched_parts_are_shared() -> None:
+    patched = jsonpatch.apply([op("replace", "/a/c", "y")], OBJECT)
+    assert patched["l"] is OBJECT["l"]
+    assert patched["a"]["b"] is OBJECT["a"]["b"]
+
+
+def test_a_copy_does_not_hang_together_with_its_source() -> None:
+    patch = [op("add", "/a/b/-", 4), op("copy", "/l/0/b", **{"from": "/a/b"}), op("add", "/a/b/-", 5)]
+    patched = jsonpatch.apply(patch, OBJECT)
+    assert (patched["a"]["b"], patched["l"][0]["b"]) == ([1, 2, 3, 4, 5], [1, 2, 3, 4])
+
+
+def test_the_value_of_an_operation_is_not_changed_by_later_ones() -> None:
+    patch = [op("add", "/v", {"x": [1]}), op("add", "/v/x/-", 2)]
+    assert jsonpatch.apply(patch, OBJECT)["v"] == {"x": [1, 2]}
+    assert jsonpatch.apply(patch, OBJECT)["v"] == {"x": [1, 2]}
+
+
+def test_copies_may_not_grow_without_bound() -> None:
+    big = {"a": {"x": "y" * 1000}}
+    patch = [op("copy", f"/a/{number}", **{"from": "/a"}) for number in range(30)]
+    started = time.perf_counter()
+    with pytest.raises(APIError):
+        jsonpatch.apply(patch, big)
+    assert time.perf_counter() - started < 2
+
+
+def test_ten_thousand_operations_take_moderate_time() -> None:
+    obj = {"data": {str(number): "v" for number in range(5000)}}
+    patch = [op("replace", f"/data/{number % 5000}", "w") for number in range(10_000)]
+    started = time.perf_counter()
+    jsonpatch.apply(patch, obj)
+    assert time.perf_counter() - started < 1
+
+
+def test_deep_documents_are_refused_and_not_fatal() -> None:
+    deep: Any = 1
+    for _ in range(20_000):
+        deep = [deep]
+    other: Any = 1
+    for _ in range(20_000):
+        other = [other]
+    with pytest.raises(APIError):
+        jsonpatch.apply([op("test", "/x", other)], {"x": deep})
+
+
+_parts = st.sampled_from(["a", "b", "c", "l", "0", "1", "-1", "-", "n"])
+_paths = st.lists(_parts, max_size=3).map(lambda parts: "".join(f"/{part}" for part in parts))
+_operations = st.fixed_dictionaries(
+    {"op": st.sampled_from(["add", "remove", "replace", "move", "copy", "test"]), "path": _paths},
+    optional={"from": _paths, "value": st.sampled_from([1, "x", None, {"b": 1}, [1]])},
+)
+
+
+@given(st.lists(_operations, max_size=5))
+@settings(deadline=None, max_examples=200)
+def test_no_patch_changes_what_it_is_applied_to(patch: list[dict[str, Any]]) -> None:
+    before, sent = copy.deepcopy(OBJECT), copy.deepcopy(patch)
+    try:
+        first: Any = jsonpatch.apply(patch, OBJECT)
+    except APIError:
+        first = None
+    assert before == OBJECT
+    assert patch == sent
+    try:
+        again: Any = jsonpatch.apply(sent, before)
+    except APIError:
+        again = None
+    assert first == again
+
+
+def test_fields_that_no_operation_has() -> None:
+    assert jsonpatch.unknown_fields([{"op": "test", "path": "", "because": 1, "value": 2}]) == [
+        'json patch unknown field "[0].because"'
+    ]

@@ -1,0 +1,86 @@
+"""JSON Merge Patch: the examples of RFC 7386 for objects, and what the original does beyond them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.patch import mergepatch
+
+
+@pytest.mark.parametrize(
+    ("original", "patch", "result"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+        ({"a": "text"}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
+        ({"a": [1]}, {"a": [{"b": None, "c": [None]}]}, {"a": [{"c": [None]}]}),
+        ({"a": {"b": 1}}, {"a": [{"b": None}]}, {"a": [{"b": None}]}),
+        ({"a": 1}, {"a": True}, {"a": True}),
+    ],
+)
+def test_examples(original: dict[str, Any], patch: dict[str, Any], result: dict[str, Any]) -> None:
+    before = copy.deepcopy((original, patch))
+    patched = mergepatch.apply(patch, original)
+    assert patched == result
+    assert [type(value) for value in patched.values()] == [type(value) for value in result.values()]
+    assert (original, patch) == before
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (None, "Invalid JSON Patch"),
+        ([], "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"),
+        ("x", "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}"),
+        (1.5, "error decoding patch: json: cannot unmarshal number into Go value of type map[string]interface {}"),
+        (True, "error decoding patch: json: cannot unmarshal bool into Go value of type map[string]interface {}"),
+    ],
+)
+def test_what_is_no_merge_patch(document: Any, message: str) -> None:
+    with pytest.raises(APIError) as refused:
+        mergepatch.apply(document, {})
+    assert (refused.value.code, refused.value.message) == (400, message)
+
+
+def test_untouched_parts_are_shared_and_no_change_is_the_very_object() -> None:
+    obj = {"a": {"b": 1}, "c": {"d": [1]}}
+    assert mergepatch.apply({"a": {"b": 1}, "x": None, "c": {}}, obj) is obj
+    assert mergepatch.apply({"a": {"b": 2}}, obj)["c"] is obj["c"]
+
+
+_json: Any = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from("xyz"),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+_objects = st.dictionaries(st.sampled_from("abc"), _json, max_size=3)
+
+
+@given(_objects, _objects)
+def test_patching_twice_is_patching_once(obj: dict[str, Any], patch: dict[str, Any]) -> None:
+    before = copy.deepcopy((obj, patch))
+    once = mergepatch.apply(patch, obj)
+    assert mergepatch.apply(patch, once) == once
+    assert (obj, patch) == before
+
+
+def test_deep_patches_are_refused_and_not_fatal() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(20_000):
+        deep = {"a": deep}
+    with pytest.raises(APIError):
+        mergepatch.apply(deep, {"b": 1})

@@ -1,0 +1,237 @@
+"""Strategic Merge Patch on built-in types: lists by key, directives, order, and the original's refusals."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.builtin.types import CORE, builtin_types
+from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.patch import STRATEGIC_PATCH, parse_patch, strategic
+from pilothouse.machinery.patch.restore import problem
+
+POD = builtin_types().get(CORE, "Pod")
+DEPLOYMENT = builtin_types().get("k8s.io/api/apps/v1", "Deployment")
+OBJECT: dict[str, Any] = {
+    "metadata": {"name": "p", "labels": {"a": "1"}, "finalizers": ["x/a", "x/b"]},
+    "spec": {
+        "containers": [
+            {"name": "main", "image": "i:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+            {"name": "side", "image": "s:1"},
+        ],
+        "tolerations": [{"key": "k"}],
+        "volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}],
+    },
+}
+
+
+def patched(patch: dict[str, Any], schema: Any = POD, obj: dict[str, Any] = OBJECT) -> dict[str, Any]:
+    before = copy.deepcopy((obj, patch))
+    result = strategic.apply(patch, obj, schema)
+    assert (obj, patch) == before
+    return result
+
+
+def containers(patch: list[Any], **more: Any) -> Any:
+    return patched({"spec": {"containers": patch, **more}})["spec"]["containers"]
+
+
+def names(items: list[dict[str, Any]]) -> list[str]:
+    return [item["name"] for item in items]
+
+
+def test_items_merge_by_their_key_and_new_ones_follow_the_patch() -> None:
+    result = containers([{"name": "main", "image": "i:2"}, {"name": "new", "image": "n:1"}])
+    assert names(result) == ["main", "new", "side"]
+    assert result[0] == {**OBJECT["spec"]["containers"][0], "image": "i:2"}
+
+
+def test_lists_without_a_strategy_are_replaced() -> None:
+    assert patched({"spec": {"tolerations": [{"key": "z"}]}})["spec"]["tolerations"] == [{"key": "z"}]
+
+
+def test_primitive_lists_merge_as_sets_in_the_order_of_the_patch() -> None:
+    assert patched({"metadata": {"finalizers": ["x/c", "x/a"]}})["metadata"]["finalizers"] == ["x/c", "x/a", "x/b"]
+    gone = patched({"metadata": {"$deleteFromPrimitiveList/finalizers": ["x/b", "x/never"]}})
+    assert gone["metadata"]["finalizers"] == ["x/a"]
+
+
+def test_delete_takes_the_item_and_says_nothing_when_there_is_none() -> None:
+    assert names(containers([{"name": "side", "$patch": "delete"}, {"name": "no", "$patch": "delete"}])) == ["main"]
+    assert patched({"metadata": {"labels": {"$patch": "delete"}}})["metadata"]["labels"] == {}
+    assert patched({"$patch": "delete"}) == {}
+
+
+def test_replace_takes_the_place_of_all_that_was_there() -> None:
+    assert containers([{"$patch": "replace", "name": "gone"}, {"name": "sole"}]) == [{"name": "sole"}]
+    assert patched({"metadata": {"labels": {"$patch": "replace", "b": "2"}}})["metadata"]["labels"] == {"b": "2"}
+
+
+def test_a_directive_on_what_is_not_there_leaves_nothing() -> None:
+    result = patched({"metadata": {"annotations": {"$patch": "replace", "a": "1"}}})
+    assert "annotations" not in result["metadata"]
+    result = patched(
+        {"spec": {"initContainers": [{"$patch": "replace"}, {"name": "i", "env": [{"$patch": "delete"}]}]}}
+    )
+    assert result["spec"]["initContainers"] == [{"name": "i", "env": []}]
+
+
+def test_null_removes_and_is_not_kept_in_what_is_new() -> None:
+    result = patched(
+        {"metadata": {"labels": None}, "spec": {"containers": [{"name": "n", "image": None, "args": ["x", None]}]}}
+    )
+    assert "labels" not in result["metadata"]
+    assert result["spec"]["containers"][0] == {"name": "n", "args": ["x", None]}
+
+
+def test_retain_keys_drops_the_others() -> None:
+    patch = {"spec": {"volumes": [{"$retainKeys": ["name", "configMap"], "name": "v", "configMap": {"name": "c"}}]}}
+    assert patched(patch)["spec"]["volumes"] == [{"name": "v", "configMap": {"name": "c"}}]
+    obj = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}}
+    result = patched({"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}, DEPLOYMENT, obj)
+    assert result["spec"]["strategy"] == {"type": "Recreate"}
+
+
+def test_set_element_order_orders_named_items_around_the_others() -> None:
+    order = {"$setElementOrder/containers": [{"name": "side"}, {"name": "late"}, {"name": "main"}]}
+    assert names(containers([{"name": "late"}], **order)) == ["side", "late", "main"]
+    result = patched({"spec": {"$setElementOrder/containers": [{"name": "side"}, {"name": "main"}]}})
+    assert names(result["spec"]["containers"]) == ["side", "main"]
+    env = {
+        "$setElementOrder/env": [{"name": "B"}, {"name": "C"}],
+        "env": [{"name": "C"}, {"name": "A", "$patch": "delete"}],
+    }
+    assert names(containers([{"name": "main", **env}])[0]["env"]) == ["B", "C"]
+
+
+@pytest.mark.parametrize(
+    ("patch", "code", "message"),
+    [
+        ([], 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"),
+        (
+            {"spec": {"containers": [{"image": "x"}]}},
+            500,
+            "map: map[image:x] does not contain declared merge key: name",
+        ),
+        (
+            {"spec": {"containers": [{"$patch": "merge", "name": "a"}]}},
+            500,
+            "merging lists cannot yet be specified in the patch",
+        ),
+        (
+            {"spec": {"containers": [{"$patch": "upsert", "name": "a"}]}},
+            500,
+            "unknown patch type: upsert in map: map[$patch:upsert name:a]",
+        ),
+        ({"spec": {"$patch": 5}}, 500, "unknown patch type: %!s(int64=5) in map: map[$patch:5]"),
+        (
+            {"spec": {"$setElementOrder/containers": {"name": "main"}}},
+            500,
+            "expected a []interface {}, but received a map[string]interface {}",
+        ),
+        (
+            {"metadata": {"$setElementOrder/finalizers": ["x/a"], "finalizers": ["x/q"]}},
+            500,
+            "The order in patch list:\n[x/q]\n doesn't match $setElementOrder list:\n[x/a]\n",
+        ),
+        ({"spec": {"volumes": [{"name": "v", "$retainKeys": "name"}]}}, 400, "invalid patch format of retainKeys"),
+        (
+            {"spec": {"volumes": [{"name": "v", "$retainKeys": ["name"], "emptyDir": {}}]}},
+            400,
+            "invalid patch format of retainKeys",
+        ),
+        ({"spec": {"containers": ["main"]}}, 500, None),
+        ({"spec": {"containers": [{"name": "a"}, None]}}, 500, None),
+        ({"spec": {"containers": [[]]}}, 500, "lists of lists are not supported"),
+    ],
+)
+def test_refusals(patch: Any, code: int, message: str | None) -> None:
+    with pytest.raises(APIError) as refused:
+        strategic.apply(patch, OBJECT, POD)
+    assert refused.value.code == code
+    if message is not None:
+        assert refused.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("patch", "why"),
+    [
+        ({"spec": {"containers": {"name": "main"}}}, "cannot restore slice from map"),
+        ({"spec": ["x"]}, "cannot restore struct from: slice"),
+        ({"spec": {"activeDeadlineSeconds": "long"}}, "unrecognized type: int64"),
+        ({"spec": {"activeDeadlineSeconds": 1.5}}, "cannot convert float64 to int64"),
+        ({"metadata": {"labels": "text"}}, "cannot restore map from string"),
+        ({"metadata": {"labels": {"a": 1}}}, "cannot convert int64 to string"),
+        ({"metadata": {"finalizers": [{"name": "x"}]}}, "unrecognized type: string"),
+        ({"spec": {"hostNetwork": 1}}, "unrecognized type: bool"),
+        ({"spec": {"priority": 1}}, ""),
+    ],
+)
+def test_why_a_patched_document_is_no_object(patch: dict[str, Any], why: str) -> None:
+    obj = {"metadata": {}, "spec": {}}
+    assert problem(POD, strategic.apply(patch, obj, POD)) == why
+
+
+def test_base64_is_looked_at() -> None:
+    secret = builtin_types().get(CORE, "Secret")
+    assert (
+        problem(secret, {"data": {"a": "not base64!"}})
+        == "error decoding from json: illegal base64 data at input byte 3"
+    )
+    assert problem(secret, {"data": {"a": "eA=="}}) == ""
+
+
+def test_a_refused_result_shows_the_patch() -> None:
+    patch = parse_patch(STRATEGIC_PATCH, b'{"metadata":{"labels":"text"}}', POD)
+    error = patch.refused({}, "cannot restore map from string")
+    assert error.message == (
+        ' "" is invalid: patch: Invalid value: "map[metadata:map[labels:text]]": cannot restore map from string'
+    )
+
+
+def test_untouched_parts_are_shared_and_no_change_is_the_very_object() -> None:
+    assert (
+        patched({"spec": {"containers": [{"name": "main", "image": "i:1"}]}, "metadata": {"labels": {"a": "1"}}})
+        is OBJECT
+    )
+    result = patched({"spec": {"containers": [{"name": "main", "image": "i:2"}]}})
+    assert result["metadata"] is OBJECT["metadata"]
+    assert result["spec"]["containers"][1] is OBJECT["spec"]["containers"][1]
+
+
+def test_deep_patches_are_refused_and_not_fatal() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(20_000):
+        deep = {"a": deep}
+    with pytest.raises(APIError):
+        strategic.apply({"spec": deep}, {"spec": {}}, POD)
+
+
+_values = st.sampled_from(["x", "y", None])
+_variable = st.fixed_dictionaries({"name": st.sampled_from("ABC")}, optional={"value": _values})
+_env = st.lists(_variable, max_size=3, unique_by=lambda item: item["name"])
+_containers = st.lists(
+    st.fixed_dictionaries({"name": st.sampled_from(["main", "side", "new"])}, optional={"image": _values, "env": _env}),
+    max_size=3,
+    unique_by=lambda item: item["name"],
+)
+
+
+@given(_containers)
+@settings(deadline=None)
+def test_patching_twice_is_patching_once(items: list[Any]) -> None:
+    once = patched({"spec": {"containers": items}})
+    assert strategic.apply({"spec": {"containers": items}}, once, POD) == once
+
+
+@given(_containers)
+@settings(deadline=None)
+def test_named_items_come_in_the_order_of_the_patch(items: list[Any]) -> None:
+    result = names(patched({"spec": {"containers": items}})["spec"]["containers"])
+    wanted = names(items)
+    assert [name for name in result if name in wanted] == wanted
+    assert set(result) == {"main", "side", *wanted}

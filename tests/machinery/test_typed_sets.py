@@ -1,0 +1,133 @@
+"""Sets of fields: laws of the set operations against sets of paths, order, and reading what others wrote."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.machinery.typed import fieldsv1
+from pilothouse.machinery.typed.fieldset import (
+    contains,
+    intersect,
+    is_member,
+    members,
+    of_paths,
+    subtract,
+    subtract_below,
+    union,
+)
+from pilothouse.machinery.typed.text import path_text
+
+Path = tuple[str, ...]
+ELEMENTS = [
+    "f:a",
+    "f:b",
+    "f:a-b",
+    'k:{"name":"x"}',
+    'k:{"name":"y","port":80}',
+    'k:{"port":443}',
+    'v:"s"',
+    "v:1",
+    "i:0",
+]
+PATHS = st.lists(st.sampled_from(ELEMENTS), min_size=1, max_size=4).map(tuple)
+SETS = st.frozensets(PATHS, max_size=12)
+
+
+@given(SETS, SETS)
+@settings(deadline=None)
+def test_operations_are_those_of_sets_of_paths(a: frozenset[Path], b: frozenset[Path]) -> None:
+    left, right = of_paths(*a), of_paths(*b)
+    before = json.dumps([left, right])
+    assert set(members(left)) == a
+    assert set(members(union(left, right))) == a | b
+    assert set(members(intersect(left, right))) == a & b
+    assert set(members(subtract(left, right))) == a - b
+    below = {path for path in a if not any(path[: len(other)] == other for other in b)}
+    assert set(members(subtract_below(left, right))) == below
+    assert json.dumps([left, right]) == before
+
+
+@given(SETS, SETS)
+@settings(deadline=None)
+def test_one_set_has_one_form(a: frozenset[Path], b: frozenset[Path]) -> None:
+    assert json.dumps(union(of_paths(*a), of_paths(*b))) == json.dumps(of_paths(*(a | b)))
+    assert json.dumps(subtract(of_paths(*(a | b)), of_paths(*b))) == json.dumps(of_paths(*(a - b)))
+
+
+@given(SETS)
+def test_reading_what_was_written_gives_the_same(a: frozenset[Path]) -> None:
+    node = of_paths(*a)
+    assert json.dumps(fieldsv1.read(json.loads(json.dumps(node)))) == json.dumps(node)
+    assert all(contains(node, path) for path in a)
+
+
+@given(SETS)
+def test_nothing_changes_nothing(a: frozenset[Path]) -> None:
+    node = of_paths(*a)
+    assert union(node, node) is node
+    assert union(node, {}) is node
+    assert subtract(node, {}) is node
+    assert subtract(node, node) == {}
+
+
+def test_fields_come_before_keys_and_numbers_in_order_of_size() -> None:
+    node = of_paths(
+        ('k:{"port":443}',),
+        ('k:{"port":80}',),
+        ("f:z",),
+        ("f:B",),
+        ('v:"x"',),
+        ("v:9",),
+        ("v:10",),
+        ("i:10",),
+        ("i:9",),
+    )
+    assert list(node) == [
+        "f:B", "f:z", 'k:{"port":80}', 'k:{"port":443}', "v:9", "v:10", 'v:"x"', "i:9", "i:10",
+    ]  # fmt: skip
+
+
+def test_members_come_before_what_is_below_others() -> None:
+    node = of_paths(("f:spec", "f:ports", 'k:{"port":80}'), ("f:spec", "f:selector"), ("f:data",))
+    assert [path_text(path) for path in members(node)] == [".data", ".spec.selector", ".spec.ports[port=80]"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({'k:{"b": 1,"a":"x"}': {}}, {'k:{"a":"x","b":1}': {}}),
+        ({'v: "x"': {}}, {'v:"x"': {}}),
+        ({'k:{"a":"\\u003c"}': {}}, {'k:{"a":"<"}': {}}),
+        ({"f:a": {".": {}}}, {"f:a": {}}),
+        ({"x:a": {}, "f:b": {"y:c": {}}, "f:d": {}}, {"f:d": {}}),
+        ({".": {}, "f:a": None}, {"f:a": {}}),
+        ({}, {}),
+        (None, {}),
+    ],
+)
+def test_what_others_write_is_read_in_our_form(written: Any, read: Any) -> None:
+    assert fieldsv1.read(written) == read
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"data": {}}, {"f": {}}, {"k:x": {}}, {"v:": {}}, {"i:x": {}}, {"f:a": 1}, {"f:a": []}, [], "f:a"]
+)
+def test_nonsense_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError):
+        fieldsv1.read(wrong)
+
+
+def test_a_member_is_a_leaf_or_says_so() -> None:
+    assert is_member({})
+    assert is_member({".": {}, "f:a": {}})
+    assert not is_member({"f:a": {}})
+
+
+def test_paths_as_messages_show_them() -> None:
+    path = ("f:spec", 'k:{"containerPort":80,"protocol":"TCP"}', 'v:"x"', "i:3", "f:a.b/c", 'k:{"n":null,"t":true}')
+    assert path_text(path) == '.spec[containerPort=80,protocol="TCP"][="x"][3].a.b/c[n=null,t=true]'
