@@ -9,6 +9,7 @@ from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
 from pilothouse.machinery.errors import bad_request
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
+from pilothouse.registry.managedfields import check_applied
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
@@ -55,6 +56,8 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
     if is_apply(request):
         applying, force = apply_options(scope, request, info, query)
         config = await applied_configuration(scope, request, info, applying)
+        target = scope.body.target
+        check_applied(target.schema, config, target.api_version, target.kind)
         answer = await storage.apply_part(info.name, config, applying, force=force)
         return scope.forms.virtual_response(answer, scope.version, form)
     dry_run, manager, validation = write_options(query, "PatchOptions")

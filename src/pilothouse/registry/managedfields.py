@@ -251,7 +251,7 @@ class Tracker:
     # ------------------------------------------------------------------ apply
 
     def apply_steps(self, live: Object | None, config: Object, manager: str, now: str, *, force: bool = False) -> Steps:
-        self._check(config)
+        check_applied(self.schema, config, self.api_version, self.kind)
         before: Object = live if live is not None else {}
         known = self._known_before_apply(live, now)
         try:
@@ -266,21 +266,8 @@ class Tracker:
             result = yield from self._apply(before, config, manager, now, known, True)
         return lastapplied.renewed(result, config) if manager == lastapplied.KUBECTL else result
 
-    def _check(self, config: Object) -> None:
-        metadata = config.get("metadata")
-        if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
-            raise bad_request("metadata.managedFields must be nil")
-        found = problems(self.schema, config)
-        if found:
-            raise bare_internal(f"failed to create typed patch object ({self._named(config)}): {joined(found)}")
-
     def _named(self, obj: Object) -> str:
-        """`namespace/name; group/version, Kind=kind` of an object, as messages show it."""
-        metadata = obj.get("metadata")
-        known = metadata if isinstance(metadata, dict) else {}
-        namespace, name = (value if isinstance(value, str) else "" for value in map(known.get, ("namespace", "name")))
-        group_version = self.api_version if "/" in self.api_version else f"/{self.api_version}"
-        return f"{namespace}/{name}; {group_version}, Kind={self.kind}"
+        return _named(obj, self.api_version, self.kind)
 
     def _known_before_apply(self, live: Object | None, now: str) -> list[Entry]:
         if live is None:
@@ -379,6 +366,26 @@ class Tracker:
 
     def _entry(self, manager: str, operation: str, time: str, fields: Node) -> Entry:
         return Entry(manager or "unknown", operation, self.api_version, self.subresource, time, fields)
+
+
+def check_applied(schema: Schema, config: Object, api_version: str, kind: str) -> None:
+    """Raises what an applied configuration is refused with that claims owners or does not fit its type."""
+    metadata = config.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
+        raise bad_request("metadata.managedFields must be nil")
+    found = problems(schema, config)
+    if found:
+        named = _named(config, api_version, kind)
+        raise bare_internal(f"failed to create typed patch object ({named}): {joined(found)}")
+
+
+def _named(obj: Object, api_version: str, kind: str) -> str:
+    """`namespace/name; group/version, Kind=kind` of an object, as messages show it."""
+    metadata = obj.get("metadata")
+    known = metadata if isinstance(metadata, dict) else {}
+    namespace, name = (value if isinstance(value, str) else "" for value in map(known.get, ("namespace", "name")))
+    group_version = api_version if "/" in api_version else f"/{api_version}"
+    return f"{namespace}/{name}; {group_version}, Kind={kind}"
 
 
 def settled(live: Object, new: Object) -> Object:
