@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from pilothouse.aggregator.writes import Writer
 from pilothouse.machinery.errors import APIError
-from pilothouse.registry.request import Write
 from pilothouse.registry.store import GenericStore
 from pilothouse.storage.api import Read
 
@@ -69,7 +69,7 @@ class AuthInfo:
     def __init__(self, store: GenericStore, data: Mapping[str, str], now: Callable[[], datetime]) -> None:
         self._store = store
         self._data = data
-        self._now = now
+        self._writer = Writer(store, now)
 
     async def ensure(self) -> None:
         """Make or complete it where that is needed. Raises APIError."""
@@ -83,17 +83,16 @@ class AuthInfo:
         if found is not None and combined(self._data, there) == there:
             return
 
-        async def produce(current: Object | None) -> Object:
-            obj = current or {
-                "kind": "ConfigMap",
-                "apiVersion": "v1",
-                "metadata": {"name": NAME, "namespace": NAMESPACE},
-            }
-            obj["data"] = combined(self._data, obj.get("data") or {})
-            return obj
+        if found is None:
+            metadata = {"name": NAME, "namespace": NAMESPACE}
+            obj = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": dict(self._data)}
+            await self._writer.create(obj)
+            return
 
-        write = Write(NAMESPACE, NAME, "v1", self._now(), _nobody_is_warned)
-        await self._store.update(NAME, produce, write, create=True)
+        def change(obj: Object) -> None:
+            obj["data"] = combined(self._data, obj.get("data") or {})
+
+        await self._writer.update(NAMESPACE, NAME, change)
 
     async def run(self) -> None:
         """For ever."""
@@ -103,7 +102,3 @@ class AuthInfo:
                 await self.ensure()
             except APIError as error:
                 _log.info("ConfigMap %s could not be written: %s", NAME, error.message)
-
-
-def _nobody_is_warned(text: str) -> None:
-    """Warnings are for clients; there is none here."""

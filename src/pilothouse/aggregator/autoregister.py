@@ -9,10 +9,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from pilothouse.aggregator.apiservice import ALWAYS, MANAGED_LABEL, ON_START, APIService
+from pilothouse.aggregator.writes import Writer
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
-from pilothouse.registry.deleter import Deleter
-from pilothouse.registry.request import DeleteOptions, Write
 from pilothouse.registry.store import GenericStore
 
 Object = dict[str, Any]
@@ -62,8 +61,8 @@ class AutoRegister:
 
     def __init__(self, store: GenericStore, there: Mapping[str, APIService], now: Callable[[], datetime]) -> None:
         self._store = store
+        self._writer = Writer(store, now)
         self._there = there
-        self._now = now
         self._wanted: dict[str, dict[str, Wanted]] = {}  # by source, by name
         self._dirty: dict[str, None] = {}
         self._wake = asyncio.Event()
@@ -121,7 +120,7 @@ class AutoRegister:
             self._note(wanted)  # somebody took it over
         elif wanted is None:
             if there.managed == ALWAYS or not self.complete.is_set():
-                await self._remove(name)
+                await self._writer.delete("", name)
         elif name not in self._settled and not wanted.fits(there):
             await self._change(wanted)
             self._note(wanted)
@@ -132,45 +131,26 @@ class AutoRegister:
         if wanted is not None and wanted.managed == ON_START:
             self._settled.add(wanted.name)
 
-    def _write(self, name: str) -> Write:
-        return Write("", name, self._store.resource.hub, self._now(), _nobody_is_warned)
-
     async def _make(self, wanted: Wanted) -> None:
         resource = self._store.resource
-        obj = {
-            "kind": resource.kind,
-            "apiVersion": resource.hub_api_version,
-            "metadata": {"name": wanted.name, "labels": {MANAGED_LABEL: wanted.managed}},
-            "spec": wanted.spec(),
-            "status": {},
-        }
-        try:
-            await self._store.create(obj, self._write(wanted.name))
-        except APIError as error:
-            if error.reason != "AlreadyExists":  # another server of the same store was quicker
-                raise
+        await self._writer.create(
+            {
+                "kind": resource.kind,
+                "apiVersion": resource.hub_api_version,
+                "metadata": {"name": wanted.name, "labels": {MANAGED_LABEL: wanted.managed}},
+                "spec": wanted.spec(),
+                "status": {},
+            }
+        )
 
     async def _change(self, wanted: Wanted) -> None:
-        async def produce(current: Object | None) -> Object:
-            assert current is not None
-            labels = current["metadata"].setdefault("labels", {})
+        def change(obj: Object) -> None:
+            labels = obj["metadata"].setdefault("labels", {})
             if MANAGED_LABEL in labels:
                 labels[MANAGED_LABEL] = wanted.managed
-                current["spec"] = wanted.spec()
-            return current
+                obj["spec"] = wanted.spec()
 
-        await self._store.update(wanted.name, produce, self._write(wanted.name))
-
-    async def _remove(self, name: str) -> None:
-        try:
-            await Deleter(self._store).delete(name, DeleteOptions(), self._write(name))
-        except APIError as error:
-            if error.code != 404:
-                raise
-
-
-def _nobody_is_warned(text: str) -> None:
-    """Warnings are for clients; there is none here."""
+        await self._writer.update("", wanted.name, change)
 
 
 CUSTOM_PRIORITIES: Final = (1000, 100)  # of groups and versions that definitions bring

@@ -10,11 +10,11 @@ from pilothouse.aggregator.apiservice import AVAILABLE, condition_of
 from pilothouse.aggregator.call import Reader, Unanswered
 from pilothouse.aggregator.proxy import Backend
 from pilothouse.aggregator.services import Resolver
+from pilothouse.aggregator.writes import Writer
 from pilothouse.kit.metrics import Counter, Gauge, Registry
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.times import format_time
-from pilothouse.registry.request import Write
 from pilothouse.registry.store import GenericStore
 
 Object = dict[str, Any]
@@ -67,7 +67,7 @@ class Conditions:
     """Writes verdicts to the status of API services, and counts them."""
 
     def __init__(self, store: GenericStore, now: Callable[[], datetime], registry: Registry) -> None:
-        self._store = store
+        self._writer = Writer(store, now, "status")
         self._now = now
         self._unavailable = registry.add(
             Gauge(
@@ -92,19 +92,16 @@ class Conditions:
         now = self._now()
         turned_bad = False
 
-        async def produce(current: Object | None) -> Object:
+        def change(obj: Object) -> None:
             nonlocal turned_bad
-            assert current is not None
-            before = condition_of(current)
+            before = condition_of(obj)
             turned_bad = not verdict.status and before.get("status") != "False"
-            status = current.get("status") or {}
+            status = obj.get("status") or {}
             conditions = [one for one in status.get("conditions") or () if one.get("type") != AVAILABLE]
-            current["status"] = {**status, "conditions": [*conditions, _condition(verdict, before, now)]}
-            return current
+            obj["status"] = {**status, "conditions": [*conditions, _condition(verdict, before, now)]}
 
-        write = Write("", name, self._store.resource.hub, now, _nobody_is_warned, subresource="status")
         try:
-            await self._store.update(name, produce, write)
+            await self._writer.update("", name, change)
         except APIError as error:
             if error.code != 404:
                 raise
@@ -127,7 +124,3 @@ def _condition(verdict: Verdict, before: Object, now: datetime) -> Object:
         "reason": verdict.reason,
         "message": verdict.message,
     }
-
-
-def _nobody_is_warned(text: str) -> None:
-    """Warnings are for clients; there is none here."""
