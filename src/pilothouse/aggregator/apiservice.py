@@ -102,7 +102,7 @@ def version_rank(version: str) -> tuple[int, int, int, str]:
     """Sorts versions with the newest stable one last: v10, v2, v1, v2beta1, v1alpha2, then other words by name."""
     match = _VERSION.fullmatch(version)
     if match is None:
-        return -1, 0, 0, "".join(chr(0x10FFFF - ord(letter)) for letter in version)
+        return -1, 0, 0, "".join(chr(0x10FFFF - ord(letter)) for letter in version) + chr(0x10FFFF)
     return _STABILITY[match[2]], int(match[1]), int(match[3] or 0), ""
 
 

@@ -143,7 +143,7 @@ def version_rank(name: str) -> tuple[int, int, int, str]:
     """Sorts versions, the preferred one last: v10, v2, v1, v2beta1, v1alpha2, then other words by name."""
     found = _VERSION.fullmatch(name)
     if found is None:
-        return -1, 0, 0, "".join(chr(0x10FFFF - ord(sign)) for sign in name)
+        return -1, 0, 0, "".join(chr(0x10FFFF - ord(sign)) for sign in name) + chr(0x10FFFF)
     return _STABILITY[found[2]], int(found[1]), int(found[3] or 0), ""
 
 
