@@ -54,6 +54,13 @@ def weight(data: bytes, media_type: str) -> int:
 KnownKind = Callable[[str, str], bool]  # (apiVersion, kind) -> is it a kind of this server
 
 
+def _at(value: Any, path: str) -> Any:
+    """What stands at a path of members in a parsed document; None where nothing does."""
+    for step in path.split("."):
+        value = value.get(step) if value.__class__ is dict else None
+    return value
+
+
 class BodyDecoder:
     """Bodies of one resource (or subresource) in one version."""
 
@@ -130,6 +137,9 @@ class BodyDecoder:
             raise self._unrecognized(error, data) from error
         self._check_kind(api_version, kind)
         obj = self._decode(raw, value, findings)
+        heeded = self._behaviour().heeds_empty
+        if heeded:
+            write.load.empty = frozenset(path for path in heeded if _at(value, path) == [])
         if findings is not None and findings.strict:
             self._report(findings, write, yaml)
         return obj

@@ -35,6 +35,7 @@ class Context:
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
     service_families: tuple[str, ...] = ("IPv4",)  # of the cluster's addresses, its own first
     version: str = ""  # of the request
+    empty: frozenset[str] = frozenset()  # see Behaviour.heeds_empty
 
 
 Defaults = Callable[[Object], None]  # in place
@@ -62,8 +63,9 @@ class Behaviour:
     generic metadata rules.
 
     `validate` runs after the generic check of metadata. `generation` says whether an update raises the generation;
-    None leaves it to the
-    table of facts (spec changed). `default_grace` and `orphan_by_default` are for deletes; `grace` computes a pod's.
+    None leaves it to the table of facts (spec changed). `heeds_empty`: paths of lists of which the rules want to know
+    whether they were sent as `[]`, which no decoded object tells; the context has those that were. `default_grace` and
+    `orphan_by_default` are for deletes; `grace` computes a pod's.
     """
 
     defaults: Defaults | None = None
@@ -72,3 +74,4 @@ class Behaviour:
     warn: Warn | None = None
     parts: Mapping[str, Part] = field(default_factory=dict)
     generation: Callable[[Object, Object], bool] | None = None
+    heeds_empty: tuple[str, ...] = ()

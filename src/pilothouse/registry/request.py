@@ -29,9 +29,13 @@ class Caller:
 
 @dataclass(slots=True)
 class Load:
-    """How many bytes a write works on: its body's, or the stored object's where that is bigger. Big ones go aside."""
+    """How many bytes a write works on: its body's, or the stored object's where that is bigger. Big ones go aside.
+
+    `empty`: lists that the body had as `[]`, of those that the kind heeds.
+    """
 
     size: int = 0
+    empty: frozenset[str] = frozenset()
 
     def at_least(self, size: int) -> None:
         if size > self.size:
@@ -70,6 +74,7 @@ class Write:
             self.caller.extra,
             self.service_families,
             self.version,
+            self.load.empty,
         )
 
 

@@ -16,6 +16,7 @@ from pilothouse.builtin.apiextensions.internalforms import Shared, schema_form, 
 from pilothouse.builtin.apiextensions.schemarules import schema_rules
 from pilothouse.builtin.apiextensions.schemawarnings import warn
 from pilothouse.builtin.apiextensions.structural import can_be_structural, structural_problems
+from pilothouse.builtin.shared.fields import sent_empty
 from pilothouse.builtin.types import META, builtin_types
 from pilothouse.machinery import names
 from pilothouse.machinery.decode import compile_decoder
@@ -35,6 +36,7 @@ from pilothouse.machinery.structural.node import Node
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 from pilothouse.registry.metadata import validate_embedded
 
+_VERSIONS: Final = "spec.versions"
 _SCOPES: Final = ("Cluster", "Namespaced")
 _APPROVED: Final = "api-approved.kubernetes.io"
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
@@ -217,7 +219,8 @@ def _versions(value: Object, field: Field) -> None:
         field.invalid("versions", versions_form(versions), "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        field.invalid("versions", versions_form(value.get("versions")), why)
+        shown = [] if sent_empty(field, _VERSIONS) else value.get("versions")
+        field.invalid("versions", versions_form(shown), why)
     if found:
         for why in names.label_1035(found[0]):
             field.invalid("version", found[0], why)
@@ -309,6 +312,7 @@ def _once_established(*parts: Rule) -> Rule:
 
 
 behaviour: Final = Behaviour(
+    heeds_empty=(_VERSIONS,),
     defaults=_fill,
     prepare=_prepare,
     validate=rules(

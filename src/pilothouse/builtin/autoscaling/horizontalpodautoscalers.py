@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.autoscaling.metrics import metric, scale_target
 from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.counts import not_negative_counts
+from pilothouse.builtin.shared.fields import sent_empty
 from pilothouse.builtin.shared.prepared import fresh_status
-from pilothouse.machinery.rules import NOT_NEGATIVE, Field, at, defaults, each, rules
+from pilothouse.machinery.rules import NOT_NEGATIVE, Field, Rule, at, defaults, each, rules
 from pilothouse.registry.behaviour import Behaviour, Part
 
 _SELECT: Final = ("Disabled", "Max", "Min")
+_DIRECTIONS: Final = ("scaleUp", "scaleDown")
 _POLICIES: Final = ("Percent", "Pods")
 _MAX_WINDOW: Final = 3600
 _MAX_PERIOD: Final = 1800
@@ -86,7 +88,20 @@ def _policy(value: Object, field: Field) -> None:
         field.invalid("periodSeconds", period, f"must be less than or equal to {_MAX_PERIOD}")
 
 
-def _direction(value: Object, field: Field) -> None:
+def _direction(name: str) -> Rule:
+    """Rules for one direction. Policies that were sent as an empty list are not the usual ones."""
+
+    def run(value: Object, field: Field) -> None:
+        _scaling(value, field, [] if sent_empty(field, _policies(name)) else value.get("policies"))
+
+    return run
+
+
+def _policies(direction: str) -> str:
+    return f"spec.behavior.{direction}.policies"
+
+
+def _scaling(value: Object, field: Field, policies: Sequence[Object] | None) -> None:
     window, select = value.get("stabilizationWindowSeconds"), value.get("selectPolicy")
     if window is not None:
         if window < 0:
@@ -96,7 +111,6 @@ def _direction(value: Object, field: Field) -> None:
             field.invalid("stabilizationWindowSeconds", window, why)
     if select is not None and select not in _SELECT:
         field.not_supported("selectPolicy", select, _SELECT)
-    policies = value.get("policies") or ()
     if not policies:
         field.required("policies", "must specify at least one Policy")
     field.each("policies", _policy, policies)
@@ -117,7 +131,7 @@ _validate: Final = rules(
         at("scaleTargetRef", scale_target, _group),
         at("metrics", each(metric)),
         _scale_to_zero,
-        at("behavior", at("scaleUp", _direction), at("scaleDown", _direction)),
+        at("behavior", *(at(name, _direction(name)) for name in _DIRECTIONS)),
         _declared,
     )
 )
@@ -125,6 +139,7 @@ _status: Final = rules(at("status", not_negative_counts("currentReplicas", "desi
 
 behaviour = Behaviour(
     defaults=_fill,
+    heeds_empty=tuple(_policies(name) for name in _DIRECTIONS),
     prepare=fresh_status({"desiredReplicas": 0, "currentMetrics": None}),
     validate=_validate,
     parts={"status": Part(validate=_status)},

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from pilothouse.builtin.networking.references import typed_reference
 from pilothouse.builtin.shared import addresses
+from pilothouse.builtin.shared.fields import sent_empty
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
+_RULES: Final = "spec.rules"
 CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 _PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_IN_PATHS: Final = ("//", "/./", "/../", "%2f", "%2F")
@@ -117,7 +119,9 @@ def _was_there(text: str, field: Field, find: Any) -> bool:
 
 def _something(value: Object, field: Field) -> None:
     if not value.get("rules") and value.get("defaultBackend") is None:
-        field.invalid("", value.get("rules"), "either `defaultBackend` or `rules` must be specified")
+        field.invalid(
+            "", [] if sent_empty(field, _RULES) else None, "either `defaultBackend` or `rules` must be specified"
+        )
 
 
 def _spec(value: Object, field: Field) -> None:
@@ -179,6 +183,7 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
 
 
 behaviour: Final = Behaviour(
+    heeds_empty=(_RULES,),
     prepare=_prepare,
     validate=rules(at("spec", _spec), _class_annotation),
     warn=_warn,

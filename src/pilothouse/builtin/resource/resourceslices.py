@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.resource import devices, taints, words
-from pilothouse.builtin.shared.fields import fixed
+from pilothouse.builtin.shared.fields import fixed, sent_empty
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.machinery import names
@@ -15,6 +15,7 @@ from pilothouse.registry.behaviour import Behaviour, Context, Object
 
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _ONE_PLACE: Final = f"exactly one of {', '.join(f'`{name}`' for name in _PLACES)} is required"
+_EITHER: Final = ("sharedCounters", "devices")
 _MOST_DEVICES: Final = 128
 _MOST_COUNTER_SETS: Final = 8
 
@@ -76,8 +77,8 @@ def _place(value: Object, field: Field) -> None:
 
 
 def _devices(value: Object, field: Field) -> None:
-    found, counters = value.get("devices") or (), value.get("sharedCounters")
-    if found and counters:
+    found = value.get("devices") or ()
+    if all(value.get(name) or sent_empty(field, f"spec.{name}") for name in _EITHER):
         field.invalid("", "", "only one of `sharedCounters` or `devices` is allowed")
     if len(found) > _MOST_DEVICES:
         field.too_many("devices", len(found), _MOST_DEVICES)
@@ -122,6 +123,7 @@ def _counters(value: Sequence[Object], field: Field) -> None:
 
 behaviour: Final = Behaviour(
     prepare=_prepare,
+    heeds_empty=tuple(f"spec.{name}" for name in _EITHER),
     validate=rules(
         at("spec", _driver, _pool),
         at("spec.pool.name", fixed()),

@@ -18,6 +18,11 @@ def inside(*parts: Rule) -> Rule:
     return run
 
 
+def sent_empty(field: Field, path: str) -> bool:
+    """Whether the list at a path, one of the kind's `heeds_empty`, was sent as `[]`."""
+    return field.context is not None and path in field.context.empty
+
+
 @sees_absent
 def given(value: Any, field: Field) -> bool:
     """The field must be there, be it empty; later rules of the place are passed over otherwise."""
