@@ -13,7 +13,7 @@ from pilothouse.builtin.shared.podspec import pod_spec
 from pilothouse.builtin.shared.podwarnings import pod_warnings
 from pilothouse.builtin.shared.prepared import add_label_keys, armor_profiles, keep_metadata
 from pilothouse.builtin.shared.qos import qos_class
-from pilothouse.machinery.rules import Field, at, on_create, on_update, rules
+from pilothouse.machinery.rules import Field, at, if_changed, on_create, on_update, rules
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
@@ -123,7 +123,10 @@ def _taken(container: Object, sent: Object | None) -> Object:
     return made
 
 
-_validate: Final = rules(at("spec", pod_spec, on_create(_on_create), on_update(pod_update), on_create(_images)))
+# Most updates of pods are about labels and annotations: a spec that was stored is not judged again.
+_validate: Final = rules(
+    at("spec", if_changed(pod_spec), on_create(_on_create), on_update(if_changed(pod_update)), on_create(_images))
+)
 _parts: Final = {
     "status": Part(_prepare_status, rules(at("status", pod_status))),
     "ephemeralcontainers": Part(_prepare_ephemeral, rules(at("spec", pod_spec, ephemeral_update))),
