@@ -61,6 +61,14 @@ def _at(value: Any, path: str) -> Any:
     return value
 
 
+def _show_empty(obj: Object, path: str) -> None:
+    """Put the empty list where the type always has one: its writer owns it. The kind makes it null again."""
+    parents, _, name = path.rpartition(".")
+    parent = _at(obj, parents)
+    if parent is not None and name in parent:
+        parent[name] = []
+
+
 class BodyDecoder:
     """Bodies of one resource (or subresource) in one version."""
 
@@ -140,6 +148,8 @@ class BodyDecoder:
         heeded = self._behaviour().heeds_empty
         if heeded:
             write.load.empty = frozenset(path for path in heeded if _at(value, path) == [])
+            for path in write.load.empty:
+                _show_empty(obj, path)
         if findings is not None and findings.strict:
             self._report(findings, write, yaml)
         return obj

@@ -20,6 +20,11 @@ def _no_status(new: Object, old: Object | None, context: Context) -> None:
     new["status"] = {}
 
 
+def _prepare(new: Object, old: Object | None, context: Context) -> None:
+    _no_status(new, old, context)
+    new["spec"]["drivers"] = new["spec"].get("drivers") or None  # as an empty list is kept
+
+
 def _id(value: str, field: Field) -> None:
     if len(value) > _LONGEST_ID:
         field.invalid("", value, f"must be {_LONGEST_ID} characters or less")
@@ -72,7 +77,8 @@ def _same_drivers(value: Sequence[Object], field: Field) -> None:
 
 
 behaviour: Final = Behaviour(
-    prepare=_no_status,
+    heeds_empty=("spec.drivers",),
+    prepare=_prepare,
     validate=rules(at("spec.drivers", _drivers, _same_drivers)),
     parts={"status": Part(prepare=_no_status)},
 )
