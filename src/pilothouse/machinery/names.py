@@ -186,6 +186,10 @@ def qualified_name(text: str) -> list[str]:
     """A label key or the like: up to 63 signs, with an optional `subdomain/` before them."""
     if "/" not in text and len(text) <= LABEL_LENGTH and _is_qualified(text):
         return []
+    prefix, slash, last = text.partition("/")
+    if slash and len(last) <= LABEL_LENGTH and _is_qualified(last) and len(prefix) <= SUBDOMAIN_LENGTH:
+        if _is_subdomain(prefix):
+            return []
     parts = text.split("/")
     if len(parts) > 2:
         return [_KEY_TEXT]

@@ -17,7 +17,8 @@ from pilothouse.registry.resource import Object, Resource
 
 ORDER: Final = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
-    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers",
+    "managedFields",
 )  # fmt: skip
 MAX_ANNOTATIONS: Final = 256 * 1024
 _STANDARD_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
@@ -212,8 +213,12 @@ def validate_embedded(metadata: dict[str, Any], path: str) -> Causes:
 def validate_labels(labels: dict[str, str], path: str) -> Causes:
     causes: Causes = []
     for key, value in labels.items():
-        causes += [_invalid(path, key, text) for text in names.qualified_name(key)]
-        causes += [_invalid(path, value, text) for text in names.label_value(value)]
+        wrong = names.qualified_name(key)
+        if wrong:
+            causes += [_invalid(path, key, text) for text in wrong]
+        wrong = names.label_value(value)
+        if wrong:
+            causes += [_invalid(path, value, text) for text in wrong]
     return causes
 
 
@@ -221,8 +226,10 @@ def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
     causes: Causes = []
     size = 0
     for key, value in annotations.items():
-        causes += [_invalid(path, key, text) for text in names.annotation_key(key)]
-        size += len(key.encode()) + len(value.encode())
+        wrong = names.annotation_key(key)
+        if wrong:
+            causes += [_invalid(path, key, text) for text in wrong]
+        size += len(key) + (len(value) if value.isascii() else len(value.encode()))
     if size > MAX_ANNOTATIONS:
         causes.append(Cause("FieldValueTooLong", f"Too long: may not be more than {MAX_ANNOTATIONS} bytes", path))
     return causes
