@@ -1,4 +1,6 @@
-"""How long a kind may take to go: pods that run on a node get time to stop (Kubernetes documentation, "Pod Lifecycle")."""
+"""How long a kind may take to go: pods that run on a node get time to stop (Kubernetes documentation,
+"Pod Lifecycle").
+"""
 
 from __future__ import annotations
 

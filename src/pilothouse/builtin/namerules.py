@@ -1,4 +1,5 @@
-"""How names are checked, by the word that the table of facts has for it (Kubernetes documentation, "Object Names and IDs").
+"""How names are checked, by the word that the table of facts has for it (Kubernetes documentation,
+"Object Names and IDs").
 
 Each rule takes the name and whether it is only a prefix (generateName), and returns what is wrong with it.
 """

@@ -17,8 +17,8 @@ from pilothouse.machinery import jsonexact
 from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
-    "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact", "go_float", "loads",
-    "plain_floats", "preview", "type_meta", "surely_unique",
+    "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact", "go_float",
+    "loads", "plain_floats", "preview", "type_meta", "surely_unique",
 ]  # fmt: skip
 
 _INT64: Final = 2**63
@@ -123,7 +123,8 @@ def _parts(path: str, value: Any, repeated: Repeated) -> list[tuple[str, Any, bo
     return parts
 
 
-# orjson leaves its buffer, which is of some KiB at least, behind a short text. What is kept should be no longer than it is.
+# orjson leaves its buffer, which is of some KiB at least, behind a short text. What is kept should be no longer than
+# it is.
 _WORTH_A_COPY = 65_536  # bytes
 
 

@@ -73,7 +73,8 @@ class EvictionStorage:
     async def _say_why(self, name: str, write: Write) -> None:
         """Leave a condition on the pod that tells its node and its owners what happens."""
         condition = {
-            "type": "DisruptionTarget", "status": "True", "lastProbeTime": None, "lastTransitionTime": format_time(self._now()),
+            "type": "DisruptionTarget", "status": "True", "lastProbeTime": None,
+            "lastTransitionTime": format_time(self._now()),
             "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
         }  # fmt: skip
 

@@ -1,4 +1,6 @@
-"""serviceaccounts/token: a token for a service account, bound to an object if wanted (API reference, "TokenRequest")."""
+"""serviceaccounts/token: a token for a service account, bound to an object if wanted (API
+reference, "TokenRequest").
+"""
 
 from __future__ import annotations
 
