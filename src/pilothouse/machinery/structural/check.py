@@ -5,6 +5,7 @@ Both must agree; a test holds them to it with made-up schemas and values.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -185,10 +186,7 @@ def _integer(node: Node) -> Check:
 
 
 def _object(node: Node) -> Check:
-    members = _objects(node)
-    if members is None:
-        return lambda value: value.__class__ is dict
-    return lambda value: value.__class__ is dict and members(value)
+    return _objects(node) or (lambda value: value.__class__ is dict)
 
 
 def _array(node: Node) -> Check:
@@ -200,6 +198,11 @@ def _array(node: Node) -> Check:
 
 def _string(node: Node, enum: Check | None) -> Check:
     """A plain string: by far the most common node."""
+    limit = _text_limit(node)
+    if limit is not None:
+        return lambda value: value.__class__ is str and len(value) <= limit
+    if enum is not None and _texts(node) is None:
+        return enum  # whose values may be of other types, and then fit nothing
     tests = [test for test in (enum, _texts(node)) if test is not None]
     if not tests:
         return lambda value: value.__class__ is str
@@ -294,38 +297,63 @@ def _later(node: Node) -> Check:
     return one
 
 
+def _text_limit(node: Node | None) -> int | None:
+    """How long a text may be, where that is all that the schema says; None where it says other things."""
+    if node is None or node.type != "string" or node.nullable or node.int_or_string:
+        return None
+    if any(node.raw.get(keyword) is not None for keyword in _MATTER if keyword != "maxLength"):
+        return None
+    most = node.raw.get("maxLength")
+    return sys.maxsize if most is None else int(most)
+
+
 def _objects(node: Node) -> Check | None:
-    raw = node.raw
+    """Of a value that is an object or not."""
+    raw, additional = node.raw, node.additional
     if not any(raw.get(keyword) is not None for keyword in _OBJECTS):
         return None
     most, least = raw.get("maxProperties"), raw.get("minProperties")
+    counted = most is not None or least is not None
     required: tuple[str, ...] = tuple(raw.get("required") or ())
-    plain = {
-        name: _CLASSES[child.type]
-        for name, child in node.properties.items()
-        if child.type in _CLASSES and not child.nullable and not child.int_or_string and says_only_type(child)
-    }
-    checks = {name: _later(child) for name, child in node.properties.items() if name not in plain}
-    others = _later(node.additional) if node.additional is not None else None
-    plain_of, check_of, closed = plain.get, checks.get, node.closed
+    found = {name: _text_limit(child) for name, child in node.properties.items()}
+    limits = {name: limit for name, limit in found.items() if limit is not None}
+    children = {name: child for name, child in node.properties.items() if name not in limits}
+    checks: dict[str, Check] = {}  # of the children, as they are met
+    other_limit, others = _text_limit(additional), None if additional is None else _later(additional)
+    limit_of, check_of, child_of, closed = limits.get, checks.get, children.get, node.closed
 
     def members(value: Any) -> bool:
+        if value.__class__ is not dict:
+            return False
         for name, item in value.items():
-            wanted = plain_of(name)
-            if wanted is not None:
-                if wanted is not item.__class__:
+            limit = limit_of(name)
+            if limit is not None:
+                if item.__class__ is not str or len(item) > limit:
                     return False
                 continue
-            one = check_of(name, others)
+            one = check_of(name)
             if one is None:
-                if closed:
+                child = child_of(name)
+                if child is not None:
+                    one = checks[name] = check(child)
+                elif other_limit is not None:
+                    if item.__class__ is not str or len(item) > other_limit:
+                        return False
+                    continue
+                elif others is not None:
+                    one = others
+                elif closed:
                     return False
-            elif not one(item):
+                else:
+                    continue
+            if not one(item):
                 return False
         for name in required:
             if name not in value:
                 return False
-        return not ((most is not None and len(value) > most) or (least is not None and len(value) < least))
+        return not counted or not (
+            (most is not None and len(value) > most) or (least is not None and len(value) < least)
+        )
 
     return members
 

@@ -12,6 +12,9 @@ from pilothouse.kit.memo import remembered
 Matches = Callable[[str], bool]
 
 
+_REMEMBERED: Final = 256  # short texts, such as names, come again and again
+
+
 class BadPattern(ValueError):
     """Not a pattern."""
 
@@ -25,7 +28,12 @@ def searcher(pattern: str) -> Matches:
         search = re2.compile(pattern, options).search
     except re2.error as error:
         raise BadPattern(error.args[0].decode("utf-8", "replace")) from error
-    return lambda text: search(text) is not None
+
+    @remembered(_REMEMBERED)
+    def found(text: str) -> bool:
+        return search(text) is not None
+
+    return found
 
 
 # How RE2 in C++ and Go's port of it call the same mistakes.
