@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from endpoints.served import JSON, PROTOBUF, YAML, Served, config_map
 LIMIT = 3 * 1024 * 1024
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
-DEFINITION = {
+DEFINITION: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {"name": "boats.endpoints.example.com"},
@@ -152,3 +153,15 @@ def test_a_created_name_of_a_dry_run_is_free_afterwards(served: Served, place: s
     path = f"{place}/configmaps"
     for query in ("?dryRun=All", "?dryRun=All", ""):
         assert served.ask(f"POST {path}{query}", config_map("a")).status == 201
+
+
+def test_a_default_inside_of_metadata_has_its_type(served: Served) -> None:
+    """Of an embedded object: what is no text is refused as a name."""
+    inner = {"metadata": {"type": "object", "properties": {"name": {"type": "string", "default": 7}}}}
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True, "properties": inner}
+    definition = copy.deepcopy(DEFINITION)
+    spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"] = {"t": embedded}
+    found = served.ask(f"POST {DEFINITIONS}?dryRun=All", definition)
+    assert found.status == 422
+    assert "must result in valid metadata" in found.message

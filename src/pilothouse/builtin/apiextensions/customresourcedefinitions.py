@@ -19,7 +19,8 @@ from pilothouse.builtin.apiextensions.structural import can_be_structural, struc
 from pilothouse.builtin.shared.fields import sent_empty
 from pilothouse.builtin.types import META, builtin_types
 from pilothouse.machinery import names
-from pilothouse.machinery.decode import compile_decoder
+from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
+from pilothouse.machinery.errors import Cause
 from pilothouse.machinery.rules import (
     Field,
     Rule,
@@ -31,6 +32,7 @@ from pilothouse.machinery.rules import (
     required,
     rules,
 )
+from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.structural.defaults import default_problems, tidy_defaults
 from pilothouse.machinery.structural.node import Node
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -165,8 +167,8 @@ def _has_status(version: Object) -> bool:
 def _schema(value: Object, field: Field, path: str, root_of_field: str, beside_status: bool) -> None:
     """A schema told at `path`, which is `root_of_field` from the root."""
     if beside_status and not _BESIDE_STATUS_NAMES.issuperset(used(value)):
-        shown = " ".join(_BESIDE_STATUS)
-        why = f"only [{shown}] fields are allowed at the root of the schema if the status subresource is enabled"
+        allowed = " ".join(_BESIDE_STATUS)
+        why = f"only [{allowed}] fields are allowed at the root of the schema if the status subresource is enabled"
         field.invalid(path, schema_form(value), why)
     if value.get("nullable"):
         field.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
@@ -175,9 +177,18 @@ def _schema(value: Object, field: Field, path: str, root_of_field: str, beside_s
         for where, reason, message in problems:
             field.add(f"/{where}", reason, message)
         if not problems:
-            for cause in default_problems(Node(value, root=True), root_of_field, validate_embedded):
+            for cause in default_problems(Node(value, root=True), root_of_field, _judge_metadata):
                 field.add(f"/{cause.field}", cause.reason, cause.message)
     field.within(path, schema_rules, value)
+
+
+def _judge_metadata(metadata: dict[str, Any], path: str) -> Sequence[Cause]:
+    """What is wrong with metadata that a default makes; it may not even have the type."""
+    try:
+        typed = compile_decoder(builtin_types().get(META, "ObjectMeta"))(metadata, Findings())
+    except DecodeError as error:
+        return [Cause("FieldValueInvalid", f"Invalid value: {shown(metadata)}: {error}", path)]
+    return validate_embedded(typed, path)
 
 
 def _version(version: Object, index: int, top: Shared, field: Field) -> None:
@@ -219,8 +230,8 @@ def _versions(value: Object, field: Field) -> None:
         field.invalid("versions", versions_form(versions), "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        shown = [] if sent_empty(field, _VERSIONS) else value.get("versions")
-        field.invalid("versions", versions_form(shown), why)
+        sent = [] if sent_empty(field, _VERSIONS) else value.get("versions")
+        field.invalid("versions", versions_form(sent), why)
     if found:
         for why in names.label_1035(found[0]):
             field.invalid("version", found[0], why)
