@@ -17,8 +17,8 @@ from pilothouse.machinery import jsonexact
 from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
-    "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact", "go_float",
-    "loads", "plain_floats", "preview", "type_meta", "surely_unique",
+    "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact",
+    "go_float", "loads", "plain_floats", "preview", "type_meta", "surely_unique",
 ]  # fmt: skip
 
 _INT64: Final = 2**63
