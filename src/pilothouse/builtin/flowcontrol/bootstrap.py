@@ -28,13 +28,13 @@ async def ensure_flow_control(stores: Mapping[tuple[str, str], GenericStore], no
     """One round. Levels come before the schemas that name them. Raises APIErrors."""
     for kind, wanted in ((LEVELS, levels()), (SCHEMAS, schemas())):
         store = stores[kind]
+        owner = Ownership(store.resource, _VERSION)
         for name, spec in wanted.items():
-            await _ensure(store, name, spec, now())
+            await _ensure(store, owner, spec, Write("", name, _VERSION, now(), _ignored, manager=_MANAGER))
 
 
-async def _ensure(store: GenericStore, name: str, spec: Object, now: datetime) -> None:
-    write = Write("", name, _VERSION, now, _ignored, manager=_MANAGER)
-    owner = Ownership(store.resource, _VERSION)
+async def _ensure(store: GenericStore, owner: Ownership, spec: Object, write: Write) -> None:
+    name = write.name
     try:
         found = store.codec.decode(await store.get("", name))
     except APIError as error:
