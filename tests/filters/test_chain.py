@@ -15,7 +15,7 @@ from pilothouse.filters import chain
 from pilothouse.filters.chain import ORDER, compose
 from pilothouse.serving.http import Answer, Filter, Handler, Request
 
-MADE_ELSEWHERE = {"__init__", "chain"}
+NO_PLACE_OF_THEIR_OWN = {"__init__", "chain", "front_proxy"}  # the last stands in for authentication
 
 
 def composed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -44,7 +44,7 @@ def test_the_server_composes_the_filters_in_the_order_of_the_page(
 
 def test_every_file_of_the_folder_is_a_filter_of_the_chain() -> None:
     files = {path.stem for path in Path(chain.__file__).parent.glob("*.py")}
-    assert files - MADE_ELSEWHERE == set(ORDER)
+    assert files - NO_PLACE_OF_THEIR_OWN == set(ORDER)
 
 
 def test_order_that_must_hold() -> None:
@@ -60,7 +60,7 @@ def test_order_that_must_hold() -> None:
     assert before("impersonation", "authorization")  # the wanted user's rights count
     assert before("in_flight", "authorization")
     assert before("deadline", "authentication")  # a slow look-up of a token is bounded as well
-    assert ORDER[-1] == "authorization"
+    assert before("authorization", "compression")  # what is refused is short
 
 
 def test_the_first_filter_is_outermost() -> None:
