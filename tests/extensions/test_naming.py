@@ -73,6 +73,17 @@ def test_groups_of_the_project_tell_whether_they_were_approved() -> None:
     assert shown(accepted(made), "KubernetesAPIApprovalPolicyConformant") == ("True", "ApprovedAnnotation")
 
 
+def test_a_bundle_that_holds_no_certificates_is_not_established() -> None:
+    made = definition()
+    config = {"url": "https://127.0.0.1/", "caBundle": "bm9uZQ=="}
+    made["spec"]["conversion"] = {"strategy": "Webhook", "webhook": {"clientConfig": config}}
+    made = accepted(made)
+    after = {**made, "status": established(made, NOW)}
+    assert shown(after, "Established") == ("False", "InvalidCABundle")
+    assert named(after, FREE, NOW) is None
+    assert established(after, NOW) is None
+
+
 def test_names_are_taken_by_kinds_and_by_resources() -> None:
     taken = taken_by([Names("geese", "goose", "Goose", "Gaggle", ("gs",)), Names()])
     assert taken == Taken(frozenset({"geese", "goose", "gs"}), frozenset({"Goose", "Gaggle"}))

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import base64
+import ssl
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
@@ -17,6 +19,7 @@ Object = dict[str, Any]
 
 APPROVAL: Final = "KubernetesAPIApprovalPolicyConformant"
 APPROVED: Final = "api-approved.kubernetes.io"
+_BAD_BUNDLE: Final = "InvalidCABundle"
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
 _WHY: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 # In the original's order: the last conflict is the one that is told.
@@ -89,7 +92,7 @@ def _establish(conditions: list[Object], accepted: bool, now: datetime) -> None:
     current = condition(conditions, ESTABLISHED)
     if current is not None and current.get("status") == "True":
         return
-    if accepted:
+    if accepted and (current is None or current.get("reason") != _BAD_BUNDLE):
         _set(conditions, ESTABLISHED, "False", "Installing", "the initial names have been accepted", now)
     elif current is None:
         _set(conditions, ESTABLISHED, "False", "NotAccepted", "not all names are accepted", now)
@@ -104,8 +107,23 @@ def established(obj: Object, now: datetime) -> Object | None:
         return None
     if current is not None and current.get("status") == "True":
         return None
+    if not _readable_bundle(obj["spec"].get("conversion") or {}):
+        _set(conditions, ESTABLISHED, "False", _BAD_BUNDLE, "The conversion webhook CABundle is invalid", now)
+        return None if conditions == status.get("conditions") else {**status, "conditions": conditions}
     _set(conditions, ESTABLISHED, "True", "InitialNamesAccepted", "the initial names have been accepted", now)
     return {**status, "conditions": conditions}
+
+
+def _readable_bundle(conversion: Object) -> bool:
+    """Whether there is no bundle of authorities, or it holds certificates."""
+    bundle = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("caBundle")
+    if not bundle:
+        return True
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=base64.b64decode(bundle).decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        return False
+    return True
 
 
 def _approve(obj: Object, conditions: list[Object], now: datetime) -> None:
