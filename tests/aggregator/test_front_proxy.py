@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pilothouse.aggregator.authinfo import authentication_info, combined
 from pilothouse.app.wiring import utc_now
 from pilothouse.auth.certificates import ClientAuthority
 from pilothouse.auth.requestheader import FrontProxy, HeaderNames
+from pilothouse.builtin.presence.authinfo import authentication_info, combined
 from pilothouse.serving.client import Destination
 from pilothouse.serving.dialing import client_tls
 from pilothouse.serving.edge import Edge, bind

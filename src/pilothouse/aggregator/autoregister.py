@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from pilothouse.aggregator.apiservice import ALWAYS, MANAGED_LABEL, ON_START, APIService
-from pilothouse.aggregator.writes import Writer
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import Writer
 
 Object = dict[str, Any]
 _FIRST_PAUSE: Final = 0.05

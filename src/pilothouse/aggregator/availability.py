@@ -10,12 +10,12 @@ from pilothouse.aggregator.apiservice import AVAILABLE, condition_of
 from pilothouse.aggregator.call import Reader, Unanswered
 from pilothouse.aggregator.proxy import Backend
 from pilothouse.aggregator.services import Resolver
-from pilothouse.aggregator.writes import Writer
 from pilothouse.kit.metrics import Counter, Gauge, Registry
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import Writer
 
 Object = dict[str, Any]
 

@@ -32,6 +32,7 @@ from pilothouse.kit.record import record
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.openapi import catalog as openapi
 from pilothouse.openapi.handlers import openapi_handler
+from pilothouse.registry.store import GenericStore
 from pilothouse.serving.debug_fairness import fairness_handlers
 from pilothouse.serving.health import CheckFailed, Health, HealthMetrics, health_handler
 from pilothouse.serving.hooks import Hooks, Step
@@ -71,6 +72,7 @@ class Front:
     handler: Handler
     aggregator: Aggregator
     openapi: openapi.Catalog
+    stores: dict[tuple[str, str], GenericStore]
 
 
 def build_front(parts: Parts) -> Front:
@@ -94,7 +96,7 @@ def build_front(parts: Parts) -> Front:
     custom = parts.extensions(aggregator, published_documents)
     last = delegation([routes, aggregator, Delegate(parts.router), custom])
     handler = discovery_handler(catalog, openapi_handler(published_documents, asyncio.to_thread, time.time, last))
-    return Front(handler, aggregator, published_documents)
+    return Front(handler, aggregator, published_documents, parts.builtin.stores)
 
 
 def _pages(parts: Parts, routes: PathRoutes, catalog: Catalog) -> None:

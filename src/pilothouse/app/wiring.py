@@ -23,9 +23,10 @@ from pilothouse.app.clusterservices import cluster_services, ranges_of
 from pilothouse.app.customresources import extensions
 from pilothouse.app.flowcontrol import flow_control
 from pilothouse.app.front import Front, Parts, build_front
-from pilothouse.app.frontproxy import build_front_proxy, keep_authentication_info
+from pilothouse.app.frontproxy import build_front_proxy
 from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
+from pilothouse.app.presence import keep_presence
 from pilothouse.app.settings import Settings
 from pilothouse.auth.identity import Identity
 from pilothouse.builtin import enablement
@@ -154,7 +155,7 @@ async def build_application(
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
     _first_objects(engine, builtin.stores, hooks)
-    keep_authentication_info(settings, client_ca, builtin.stores["", "configmaps"], hooks, utc_now)
+    keep_presence(settings, client_ca, builtin.stores, hooks, utc_now, UuidSource())
     _rights(modes, builtin.stores, hooks)
     application = Application(_unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close])
     cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now)

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pilothouse.aggregator.writes import Writer
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import Writer
 from pilothouse.storage.api import Read
 
 Object = dict[str, Any]
