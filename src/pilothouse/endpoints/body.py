@@ -54,6 +54,14 @@ def weight(data: bytes, media_type: str) -> int:
 KnownKind = Callable[[str, str], bool]  # (apiVersion, kind) -> is it a kind of this server
 
 
+def _json(data: bytes) -> Any:
+    """The value that the text tells. Raises JSONError."""
+    try:
+        return loads(data)
+    except JSONError as error:
+        raise JSONError(f"couldn't get version/kind; json parse error: {error}") from error
+
+
 def _at(value: Any, path: str) -> Any:
     """What stands at a path of members in a parsed document; None where nothing does."""
     for step in path.split("."):
@@ -156,10 +164,7 @@ class BodyDecoder:
 
     def _parse(self, data: bytes, yaml: bool, findings: Findings | None) -> tuple[Any, bytes]:
         if not yaml:
-            try:
-                return loads(data), data
-            except JSONError as error:
-                raise JSONError(f"couldn't get version/kind; json parse error: {error}") from error
+            return _json(data), data
         value, repeated = yamlcodec.loads_noting(data)
         if findings is not None:
             for text in repeated:
@@ -326,7 +331,7 @@ class BodyDecoder:
             except protobuf.ProtobufError as error:
                 raise bad_request(str(error)) from error
         try:
-            value = yamlcodec.loads(data) if media_type == YAML else self._parse(data, False, None)[0]
+            value = yamlcodec.loads(data) if media_type == YAML else _json(data)
             _, kind = type_meta(value)
             if kind not in ("", "DeleteOptions"):
                 raise bad_request(f"decoded object cannot be converted to DeleteOptions, got {kind}")
