@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from pilothouse.app.material import write_file
+from pilothouse.app.material import FRONT_PROXY, write_file
 
 _CA_DAYS = 3650
 _LEAF_DAYS = 365
@@ -25,24 +25,26 @@ def make(pki: Path, names: Sequence[str], now: float) -> float:
     """Make what is missing in `pki` (the CA and the ServiceAccount key are kept while they are good) and all leaf
     certificates anew. Returns when the first of them ends, in seconds since 1970."""
     start = datetime.fromtimestamp(now, UTC)
-    ca, ca_key = _authority(pki, start)
+    ca, ca_key = _authority(pki, start, "ca", "pilothouse-ca")
+    front, front_key = _authority(pki, start, "front-proxy-ca", "pilothouse-front-proxy-ca")
     if not (pki / "sa.key").is_file():
         write_file(pki / "sa.key", _pem(rsa.generate_private_key(public_exponent=65537, key_size=2048)))
-    ends = min(ca.not_valid_after_utc, start + timedelta(days=_LEAF_DAYS))
+    ends = min(ca.not_valid_after_utc, front.not_valid_after_utc, start + timedelta(days=_LEAF_DAYS))
     _leaf(pki, "serving", ca, ca_key, _name("kubernetes"), start, ends, names)
     _leaf(pki, "admin", ca, ca_key, _name("kubernetes-admin", "system:masters"), start, ends, ())
+    _leaf(pki, "front-proxy-client", front, front_key, _name(FRONT_PROXY), start, ends, ())
     return ends.timestamp()
 
 
-def _authority(pki: Path, start: datetime) -> tuple[x509.Certificate, Key]:
-    certificate_file, key_file = pki / "ca.crt", pki / "ca.key"
+def _authority(pki: Path, start: datetime, file: str, common_name: str) -> tuple[x509.Certificate, Key]:
+    certificate_file, key_file = pki / f"{file}.crt", pki / f"{file}.key"
     if certificate_file.is_file() and key_file.is_file():
         certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
         key = serialization.load_pem_private_key(key_file.read_bytes(), None)
         if isinstance(key, Key) and certificate.not_valid_after_utc - start > timedelta(days=_RENEW_DAYS):
             return certificate, key
     key = ec.generate_private_key(ec.SECP256R1())
-    name = _name("pilothouse-ca")
+    name = _name(common_name)
     certificate = (
         _builder(name, name, key, start, start + timedelta(days=_CA_DAYS))
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)

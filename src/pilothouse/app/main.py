@@ -56,11 +56,13 @@ def _serve(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"pilothouse serve: {error}\n")
         return 2
     from pilothouse.app.identity import read_signing_keys
+    from pilothouse.app.material import with_own_front_proxy
     from pilothouse.app.serve import serve
     from pilothouse.app.wiring import build_application
     from pilothouse.controllers.manager import ControllerSettings
 
     async def build(settings: Settings, material: Material) -> Application:
+        settings = with_own_front_proxy(settings, material)
         client_ca = b"".join(path.read_bytes() for path in material.client_cas)
         controllers = ControllerSettings(chosen, material.ca.read_text())
         keys = read_signing_keys(settings, material.service_account_key)

@@ -11,6 +11,7 @@ import base64
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from pilothouse.app.settings import Settings
 from pilothouse.kit.record import record
 
 RENEW_SECONDS = 30 * 86400.0  # certificates with less time left than this are made anew at start
-_FORMAT = 1  # of made.json
+_FORMAT = 2  # of made.json
+FRONT_PROXY = "front-proxy-client"  # the name by which extension servers know us
 _NAMES = (
     "localhost",
     "127.0.0.1",
@@ -34,7 +36,10 @@ _EVERY_INTERFACE = ("", "0.0.0.0", "::")
 
 @record
 class Material:
-    """Where everything is. `ca` is our own; `client_cas` are all whose client certificates are believed."""
+    """Where everything is. `ca` is our own; `client_cas` are all whose client certificates are believed.
+
+    `front_*`: what extension servers are shown, and the CA by which they know it.
+    """
 
     ca: Path
     serving_certificate: Path
@@ -42,6 +47,9 @@ class Material:
     client_cas: tuple[Path, ...]
     service_account_key: Path
     kubeconfig: Path
+    front_ca: Path
+    front_certificate: Path
+    front_key: Path
 
 
 def prepare(settings: Settings, port: int, now: float) -> Material:
@@ -64,6 +72,9 @@ def prepare(settings: Settings, port: int, now: float) -> Material:
         client_cas=(pki / "ca.crt", *((settings.client_ca_file,) if settings.client_ca_file else ())),
         service_account_key=pki / "sa.key",
         kubeconfig=settings.kubeconfig_path,
+        front_ca=pki / "front-proxy-ca.crt",
+        front_certificate=pki / "front-proxy-client.crt",
+        front_key=pki / "front-proxy-client.key",
     )
     trusted = material.ca if own else material.serving_certificate
     _write_kubeconfig(material.kubeconfig, server_url(settings.host, port), trusted, pki)
@@ -114,8 +125,22 @@ def _still_good(pki: Path, made: dict[str, Any], names: Sequence[str], now: floa
         return False
     if float(made.get("ends", 0)) - now < RENEW_SECONDS:
         return False
-    files = ("ca.crt", "ca.key", "serving.crt", "serving.key", "admin.crt", "admin.key", "sa.key")
+    pairs = ("ca", "front-proxy-ca", "front-proxy-client", "serving", "admin")
+    files = ("sa.key", *(f"{name}.{end}" for name in pairs for end in ("crt", "key")))
     return all((pki / name).is_file() for name in files)
+
+
+def with_own_front_proxy(settings: Settings, material: Material) -> Settings:
+    """Settings in which extension servers are shown our own certificate, where no other was given."""
+    if settings.proxy_client_cert_file is not None or settings.requestheader_client_ca_file is not None:
+        return settings
+    return replace(
+        settings,
+        proxy_client_cert_file=material.front_certificate,
+        proxy_client_key_file=material.front_key,
+        requestheader_client_ca_file=material.front_ca,
+        requestheader_allowed_names=(FRONT_PROXY,),
+    )
 
 
 def _write_kubeconfig(path: Path, url: str, trusted: Path, pki: Path) -> None:
