@@ -152,3 +152,27 @@ def test_selectable_fields_select(tmp_path: Path) -> None:
             assert refused["message"] == "field label not supported: spec.size"
 
     run(story())
+
+
+def test_options_of_a_delete_need_no_kind(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(a=TEXT))
+            await api.make(path("ducks"), obj("Duck", "d"))
+            assert (await api.send("DELETE", path("ducks", "d"), {"propagationPolicy": "Background"})).status == 200
+            assert (await api.send("POST", path("ducks"), {"metadata": {"name": "e"}})).status == 400
+
+    run(story())
+
+
+def test_a_refused_patch_shows_what_it_made(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(a=TEXT, b={**TEXT, "default": "x"}))
+            await api.make(path("ducks"), obj("Duck", "d", {"a": "1"}))
+            where = path("ducks", "d") + "?fieldValidation=Strict"
+            patch = {"spec": {"b": None, "colour": "red"}}
+            refused = await api.send("PATCH", where, patch, kind="application/merge-patch+json")
+            assert '\\"spec\\":{\\"a\\":\\"1\\",\\"colour\\":\\"red\\"}' in refused["message"]
+
+    run(story())

@@ -148,7 +148,7 @@ class BodyDecoder:
         try:
             value, raw = self._parse(data, yaml, findings)
             api_version, kind = type_meta(value)
-            self._check_group_version(api_version)
+            self._check_type_meta(api_version, kind, data)
         except (JSONError, yamlcodec.YAMLError) as error:
             raise self._unrecognized(error, data) from error
         self._check_kind(api_version, kind)
@@ -212,7 +212,8 @@ class BodyDecoder:
         target = self.target
         return bad_request(f'{target.kind} in version "{target.version}" cannot be handled as a {target.kind}: {why}')
 
-    def _check_group_version(self, api_version: str) -> None:
+    def _check_type_meta(self, api_version: str, kind: str, data: bytes) -> None:
+        """Raises JSONError for what does not say what it is."""
         if api_version.count("/") > 1:
             raise JSONError(f"unexpected GroupVersion string: {api_version}")
 

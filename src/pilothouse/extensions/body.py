@@ -73,9 +73,12 @@ class CustomBody(_Patches):
             if text.startswith("json: cannot unmarshal number"):  # kind and version could be had
                 raise self._cannot(text) from error
             raise
-        if value is None or (isinstance(value, dict) and not value.get("kind")):
-            raise JSONError(f"Object 'Kind' is missing in '{data.decode('utf-8', 'replace')}'")
         return value, raw
+
+    def _check_type_meta(self, api_version: str, kind: str, data: bytes) -> None:
+        if not kind:
+            raise JSONError(f"Object 'Kind' is missing in '{data.decode('utf-8', 'replace')}'")
+        super()._check_type_meta(api_version, kind, data)
 
     def _check_kind(self, api_version: str, kind: str) -> None:
         """The kind is for validation."""
@@ -140,10 +143,10 @@ class CustomBody(_Patches):
         return self._decoded(orjson.loads(dumps(value)), findings, nulls=True)
 
     def decode_value(self, value: Any, findings: Findings, kept: Object | None = None) -> Object:
-        if not self._stored:  # the present object has no defaults of this version yet, and its parts are shared
-            value = orjson.loads(dumps({**value, **(kept or {})}))
-            kept = None
-        obj = self._decoded(value, findings)
+        if not self._stored:  # the present object has no defaults of this version yet
+            value, kept = {**value, **(kept or {})}, None
+        # Parts of the value are shared with the present object, and refusals show it as it was.
+        obj = self._decoded(orjson.loads(dumps(value)), findings)
         if kept:
             obj.update(kept)
         return obj
