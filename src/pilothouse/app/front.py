@@ -13,7 +13,8 @@ from pilothouse.aggregator.delegation import Delegate, PathRoutes, delegation
 from pilothouse.aggregator.server import Aggregator
 from pilothouse.app.aggregation import add_hooks, build_aggregator, wanted_at_start
 from pilothouse.app.customresources import Build
-from pilothouse.app.pages import add_pages
+from pilothouse.app.metrics import add_server_metrics
+from pilothouse.app.pages import KUBERNETES_VERSION, add_pages
 from pilothouse.app.poststart import FORGIVEN, health_checks
 from pilothouse.app.settings import Settings
 from pilothouse.builtin import documents, facts, published
@@ -89,6 +90,7 @@ def build_front(parts: Parts) -> Front:
     routes = PathRoutes()
     slis = Registry()
     _health_pages(parts, routes, aggregator, slis)
+    add_server_metrics(parts.registry, settings, parts.builtin.stores, KUBERNETES_VERSION)
     add_pages(routes, settings, parts.registry, slis, parts.began)
     for path, page in fairness_handlers(parts.running).items():
         routes.at(path, page)

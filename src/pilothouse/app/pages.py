@@ -18,19 +18,16 @@ from pilothouse.machinery.times import format_duration
 from pilothouse.serving.debug import flags_handler, pprof_handler, set_verbosity
 from pilothouse.serving.debug_status import Running, flagz_handler, statusz_handler
 from pilothouse.serving.metrics_page import metrics_handler
-from pilothouse.serving.process_metrics import add_process_metrics, constant
+from pilothouse.serving.process_metrics import add_process_metrics
 
 KUBERNETES_VERSION: Final = "1.37.2"
 _MINOR: Final = KUBERNETES_VERSION.rpartition(".")[0]
-_VERSIONS: Final = {"binary": KUBERNETES_VERSION, "emulation": _MINOR, "min_compat": _MINOR}
-_VERSION_TEXT: Final = "Provides the compatibility version info of the component."
 _DURATIONS: Final = "duration"
 
 
 def add_pages(routes: PathRoutes, settings: Settings, registry: Registry, slis: Registry, began: float) -> None:
     """`slis`: metrics of health alone, for /metrics/slis. `began`: start of the process, seconds since 1970."""
     add_process_metrics(registry, began)
-    registry.add(constant("version_info", _VERSION_TEXT, {"component": "kube", **_VERSIONS}))
     routes.at("/metrics", metrics_handler(registry, began))
     routes.at("/metrics/slis", metrics_handler(slis, began))
     running = Running(

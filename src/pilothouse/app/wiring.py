@@ -29,6 +29,7 @@ from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.presence import keep_presence
 from pilothouse.app.settings import Settings
 from pilothouse.auth.identity import Identity
+from pilothouse.auth.metrics import AuthenticationMetrics, AuthorizationMetrics
 from pilothouse.builtin import enablement
 from pilothouse.builtin.allocation.wiring import families
 from pilothouse.builtin.binaryforms import MetaForms
@@ -233,6 +234,7 @@ def _chain(
     identity: Identity,
     aside: Aside,
 ) -> Handler:
+    authenticated = AuthenticationMetrics(registry, time.perf_counter)
     counts = InFlight()
     counts.show(registry)
     return compose(
@@ -248,10 +250,10 @@ def _chain(
             warnings(),
             request_info(aside),
             deadline(settings.request_timeout),
-            front_proxy(build_front_proxy(settings, utc_now), authentication(identity.authenticators)),
+            front_proxy(build_front_proxy(settings, utc_now), authentication(identity.authenticators, authenticated)),
             impersonation(identity.authorizer),
             in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, counts),
-            authorization(identity.authorizer, aside),
+            authorization(identity.authorizer, aside, AuthorizationMetrics(registry, time.perf_counter)),
             compression(),
         ],
         handler,

@@ -32,11 +32,21 @@ _BOOLEANS: Final = {
 
 
 @cache
-def known_gates() -> Mapping[str, bool]:
-    """Every feature gate with its value by default."""
+def _gate_rows() -> tuple[tuple[str, str, str], ...]:
     text = (importlib.resources.files("pilothouse.builtin") / "data" / "feature-gates.tsv").read_text()
     rows = (line.split("\t") for line in text.splitlines()[1:])
-    return {name: enabled == "true" for name, _, enabled in rows}
+    return tuple((name, stage, enabled) for name, stage, enabled in rows)
+
+
+@cache
+def known_gates() -> Mapping[str, bool]:
+    """Every feature gate with its value by default."""
+    return {name: enabled == "true" for name, _, enabled in _gate_rows()}
+
+
+def stages() -> Mapping[str, str]:
+    """Every feature gate with its stage (ALPHA, BETA, "" for GA)."""
+    return {name: stage for name, stage, _ in _gate_rows()}
 
 
 def gates(pairs: Pairs) -> Mapping[str, bool]:

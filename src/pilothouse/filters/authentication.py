@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from pilothouse.auth.authenticators import ANONYMOUS, Credentials, Refused, Union
+from pilothouse.auth.metrics import AuthenticationMetrics
 from pilothouse.endpoints.scope import Warnings
 from pilothouse.endpoints.websocket import TOKEN_PROTOCOL, is_websocket
 from pilothouse.machinery.errors import unauthorized
@@ -22,20 +23,25 @@ _PROTOCOLS: Final = b"sec-websocket-protocol"
 _UNPADDED: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def authentication(authenticators: Union) -> Filter:
+def authentication(authenticators: Union, measures: AuthenticationMetrics | None = None) -> Filter:
     def build(inner: Handler) -> Handler:
         async def handle(request: Request) -> Answer:
             token = bearer_token(request)
+            started = measures.clock() if measures is not None else 0.0
             try:
                 caller = await authenticators.authenticate(Credentials(token, request.client_certificate))
             except Refused as error:
                 found = await _by_protocol(authenticators, request)
                 if found is None:
+                    if measures is not None:
+                        measures.count(None, started)
                     raise unauthorized() from error
                 caller = found
             else:
                 if caller is ANONYMOUS:
                     caller = await _by_protocol(authenticators, request) or caller
+            if measures is not None:
+                measures.count(caller, started)
             if token is not None:
                 _take_off(request, b"authorization")
             request.attach(caller)

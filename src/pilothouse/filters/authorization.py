@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pilothouse.auth.attributes import AlwaysAllow, Attributes, Authorizer, Decision
+from pilothouse.auth.metrics import AuthorizationMetrics
 from pilothouse.auth.order import MASTERS
 from pilothouse.auth.refusal import refusal
 from pilothouse.endpoints.requestinfo import QUERY_WORK, Query, RequestInfo
@@ -26,7 +27,9 @@ _SELECTING: Final = frozenset({"list", "watch", "deletecollection"})
 _ENTERING: Final = frozenset({"exec", "attach", "portforward"})
 
 
-def authorization(authorizer: Authorizer, aside: Aside | None = None) -> Filter:
+def authorization(
+    authorizer: Authorizer, aside: Aside | None = None, measures: AuthorizationMetrics | None = None
+) -> Filter:
     """`aside`: where long selectors are read."""
     run = (aside or Aside()).run
 
@@ -37,8 +40,11 @@ def authorization(authorizer: Authorizer, aside: Aside | None = None) -> Filter:
         async def handle(request: Request) -> Answer:
             caller = request.attached(Caller)
             if MASTERS not in caller.groups:
+                started = measures.clock() if measures is not None else 0.0
                 attributes = await run(QUERY_WORK * len(request.query), attributes_of, request, caller)
                 decision, reason = authorizer.authorize(attributes)
+                if measures is not None:
+                    measures.count(decision is Decision.ALLOW, started)
                 if decision is not Decision.ALLOW:
                     raise refusal(attributes, reason)
                 if attributes.subresource in _ENTERING:
