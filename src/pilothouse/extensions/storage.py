@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pilothouse.kit.turns import in_turns
 from pilothouse.storage.api import (
     Change,
     Check,
@@ -36,6 +37,7 @@ class VersionStorage:
         self._reshape = shown
         self._to_stored = stored
         self._watches: dict[_Watch, None] = {}
+        self._settled = False
         self._form = object()  # under which objects keep what was made of them; outlives us in them, and is small
 
     @property
@@ -62,6 +64,7 @@ class VersionStorage:
         return item if item.forms.get(self._form) is True else self._shown(item)
 
     async def list(self, request: ListRequest) -> Page:
+        await self._settle()
         accept = request.accept
         if accept is not None:
             request = ListRequest(
@@ -74,6 +77,13 @@ class VersionStorage:
             )
         page = await self._inner.list(request)
         return Page([self._shown(item) for item in page.items], page.revision, page.next_key, page.remaining)
+
+    async def _settle(self) -> None:
+        """Before the first list: bring what was stored before into this form, in turns with other work."""
+        if not self._settled:
+            page = await self._inner.list(ListRequest(self.prefix, Read.ANY))
+            await in_turns(page.items, self._shown)
+            self._settled = True
 
     async def revision(self) -> int:
         return await self._inner.revision()
