@@ -73,16 +73,19 @@ def yaml_bodies() -> Iterator[Attack]:
     yield "PATCH", CONFIG_MAPS + "/z?fieldManager=a", APPLY, b"".join(layers), {400}
 
 
+def sized(tag: bytes, inner: bytes) -> bytes:
+    """A field of protobuf around other bytes (less than two megabytes)."""
+    size = len(inner)
+    return tag + bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14]) + inner
+
+
 def protobuf_bodies() -> Iterator[Attack]:
     yield "POST", CONFIG_MAPS, PROTOBUF, b"k8s\0" + b"\x0a\x00" * 500_000, {400, 422}
     yield "POST", CONFIG_MAPS, PROTOBUF, b"k8s\0" + b"\x12\xff\xff\xff\xff\x7f" + b"x" * MEGABYTE, {400}
     nested = b""
-    for _ in range(20_000):
-        if len(nested) > MEGABYTE:
-            break
-        size = len(nested)
-        nested = b"\x0a" + bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14]) + nested
-    yield "POST", PODS, PROTOBUF, b"k8s\0\x12" + bytes([len(nested) & 127 | 128, len(nested) >> 7 & 127 | 128, len(nested) >> 14]) + nested, {400, 422}  # fmt: skip
+    while len(nested) < 100_000:
+        nested = sized(b"\x0a", nested)
+    yield "POST", PODS, PROTOBUF, b"k8s\0" + sized(b"\x12", nested), {400, 422}
     yield "POST", CONFIG_MAPS, PROTOBUF, b"k8s\0" + b"\x80" * MEGABYTE, {400}
     yield "POST", CONFIG_MAPS, "application/cbor", b"\x9f" * MEGABYTE, {415}
 

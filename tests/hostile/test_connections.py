@@ -167,12 +167,11 @@ def test_broken_chunks_end_the_request(target: Server, body: bytes) -> None:
         ("GET /ver\0sion HTTP/1.1", [400]),
         ("GET /version\tHTTP/1.1", [400]),
         ("PRI * HTTP/2.0", [400, 505]),
-        ("GET http://[::1 HTTP/1.1", [400]),
         ("", [400]),
     ],
 )
 def test_broken_request_lines_are_refused(target: Server, line: str, right: list[int]) -> None:
-    found = statuses(exchange(target, head(line)))
+    found = statuses(exchange(target, head(line, "Connection: close")))
     assert found in [[code] for code in right] or found == []
 
 
@@ -246,12 +245,12 @@ def test_tls_rubbish_is_dropped(target: Server) -> None:
                 continue
 
 
-def test_old_tls_is_refused(target: Server) -> None:
+def test_the_oldest_tls_that_is_spoken(target: Server) -> None:
     context = ssl.create_default_context(cafile=str(target.ca))
     context.maximum_version = ssl.TLSVersion.TLSv1_2
-    with socket.create_connection(("127.0.0.1", target.port), timeout=10.0) as plain:
-        with context.wrap_socket(plain, server_hostname="localhost") as wrapped:
-            assert wrapped.version() == "TLSv1.2"  # the oldest that is spoken
+    plain = socket.create_connection(("127.0.0.1", target.port), timeout=10.0)
+    with context.wrap_socket(plain, server_hostname="localhost") as wrapped:
+        assert wrapped.version() == "TLSv1.2"
 
 
 @pytest.mark.parametrize(
