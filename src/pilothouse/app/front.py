@@ -152,6 +152,9 @@ def _probes(parts: Parts, aggregator: Aggregator) -> dict[str, Step]:
 
     async def etcd() -> None:
         try:
+            if not engine.shared:  # it is in this process
+                await engine.revision()
+                return
             async with asyncio.timeout(_ETCD_SECONDS):
                 await engine.revision()
         except (StorageError, OSError, TimeoutError) as error:

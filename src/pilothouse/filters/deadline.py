@@ -10,6 +10,7 @@ import asyncio
 from pilothouse.endpoints.requestinfo import Query, RequestInfo, attach_request_info, parse_query
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.times import TimeError, parse_duration
+from pilothouse.serving.eager import go_on
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
 
 _BODY = (
@@ -38,12 +39,22 @@ def deadline(limit: float) -> Filter:
 
 
 async def _within(inner: Handler, request: Request, seconds: float) -> Answer:
-    """The timer costs a little, and most requests are answered without waiting: cancel it at once then."""
+    """Most requests are answered without waiting: only those that wait get a timer."""
+    work = _start(inner, request)
+    try:
+        waits_for = work.send(None)
+    except StopIteration as done:
+        answer: Answer = done.value
+        return answer
     try:
         async with asyncio.timeout(seconds):
-            return await inner(request)
+            return await go_on(work, waits_for)
     except TimeoutError:
         return Response(504, [(b"Content-Type", b"text/plain; charset=utf-8")], _BODY)
+
+
+async def _start(inner: Handler, request: Request) -> Answer:
+    return await inner(request)
 
 
 def _asked(request: Request) -> float:

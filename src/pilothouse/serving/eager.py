@@ -12,8 +12,9 @@ from asyncio.tasks import _enter_task, _leave_task  # documented for other task 
 from collections.abc import Coroutine, Generator
 from contextvars import Context, copy_context
 from types import coroutine
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 Work = Coroutine[Any, Any, None]
 
 
@@ -73,7 +74,7 @@ class _Carrier:
             cancelled = error  # it was meant for the work
         self._taken = True
         work, waits_for = self.load.result()
-        await _go_on(work, waits_for, cancelled)
+        await go_on(work, waits_for, cancelled)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._all.discard(self)
@@ -82,7 +83,8 @@ class _Carrier:
 
 
 @coroutine
-def _go_on(work: Work, waits_for: Any, error: BaseException | None) -> Generator[Any, Any, None]:
+def go_on(work: Coroutine[Any, Any, T], waits_for: Any, error: BaseException | None = None) -> Generator[Any, Any, T]:
+    """Carry on a coroutine that was stepped once and then waited. `error`: thrown in first. Returns its result."""
     try:
         while True:
             value = None
@@ -96,5 +98,6 @@ def _go_on(work: Work, waits_for: Any, error: BaseException | None) -> Generator
             else:
                 thrown_in, error = error, None
                 waits_for = work.throw(thrown_in)
-    except StopIteration:
-        return
+    except StopIteration as done:
+        result: T = done.value
+        return result
