@@ -8,9 +8,11 @@ import logging
 import time
 from pathlib import Path
 
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from pilothouse.filters import metrics
 from pilothouse.kit import exposition
 from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry
 from pilothouse.serving.debug import set_verbosity
@@ -178,3 +180,17 @@ def test_status_and_flags_are_text_or_objects(tmp_path: Path) -> None:
             assert b"uptimeSeconds" in (await here.call("GET", "/statusz"))[2]
 
     run(scenario)
+
+
+def test_slow_requests_are_told_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "SLOW", 0.0)
+
+    async def scenario() -> None:
+        async with front(tmp_path) as here:
+            await here.call("GET", "/api/v1/namespaces/default", user="alice")
+
+    with caplog.at_level(logging.WARNING):
+        run(scenario)
+    assert any("GET /api/v1/namespaces/default by alice took" in line for line in caplog.messages)

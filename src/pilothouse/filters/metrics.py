@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Value
+from pilothouse.registry.request import Caller
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response, Stream, Upgrade
 
 T = TypeVar("T")
+SLOW: Final = 0.5  # seconds; what takes longer is told in the log
+_log = logging.getLogger(__name__)
 _SECONDS: Final = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0,
     15.0, 20.0, 30.0, 45.0, 60.0,
@@ -112,6 +116,8 @@ def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
             series.duration.observe(took)
             if series.sli is not None:
                 series.sli.observe(took)
+            if took > SLOW and (info is None or not info.long_running):
+                _tell(request, answer, took)
             if answer.__class__ is Response:
                 body = answer.body
                 series.size.observe(len(body) if isinstance(body, bytes) else sum(len(piece) for piece in body))
@@ -122,6 +128,16 @@ def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
         return handle
 
     return build
+
+
+def _tell(request: Request, answer: Answer, took: float) -> None:
+    """A line in the log of a request that took long."""
+    caller = request.maybe(Caller)
+    who = caller.name if caller is not None else "nobody"
+    path, ident = request.path, request.header(b"audit-id") or ""
+    _log.warning(
+        "slow: %s %s by %s took %.0f ms, status %d %s", request.method, path, who, took * 1e3, answer.status, ident
+    )
 
 
 def _count_while_it_lasts(answer: Answer, going_on: Value) -> None:
