@@ -66,19 +66,20 @@ class Deleter:
                 raise _Remove(store.codec.encode(verdict.marked) if verdict.marked is not None else None)
             return current.value if verdict.marked is None else store.codec.encode(verdict.marked)
 
-        while True:
-            try:
-                if write.dry_run:
-                    return await self._dry(key, mark, lambda: uid)
-                return Deleted(await store.storage.update(key, mark), False, uid)
-            except _Remove as removal:
-                gone = await self._remove(key, name, options, write, removal.marked)
-                if gone is not None:
-                    if store.claims is not None:
-                        await store.claims.removed(store.codec.decode(gone))
-                    return Deleted(gone, True, uid)
-            except stored_errors.StorageError as error:
-                raise translate(error, store.resource, name) from error
+        try:
+            while True:
+                try:
+                    if write.dry_run:
+                        return await self._dry(key, mark, lambda: uid)
+                    return Deleted(await store.storage.update(key, mark), False, uid)
+                except _Remove as removal:
+                    gone = await self._remove(key, name, options, write, removal.marked)
+                    if gone is not None:
+                        if store.claims is not None:
+                            await store.claims.removed(store.codec.decode(gone))
+                        return Deleted(gone, True, uid)
+        except stored_errors.StorageError as error:  # of the removal too: another may have removed it meanwhile
+            raise translate(error, store.resource, name) from error
 
     async def _dry(self, key: str, mark: Transform, uid: Callable[[], str]) -> Deleted:
         """The same decisions, no write. Raises the store's NotFound."""
