@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilothouse.aggregator.identity import forwarded
+from pilothouse.registry.request import Caller
 from pilothouse.serving.http import Answer, Request, Response, Stream, StreamWriter, Upgrade
 
-from .support import GROUP, TEXT, Far, bundle, echo, far, front, run, until
+from .support import GROUP, TEXT, Far, bundle, echo, far, front, make_pki, run, until
 
 ECHOES = f"/apis/{GROUP}/v1/namespaces/default/echoes"
 
@@ -318,6 +324,72 @@ def test_the_client_certificate_is_shown(tmp_path: Path, pki: Path) -> None:
             assert (await here.call("GET", ECHOES))[2] == b"shown"
 
     run(scenario)
+
+
+def test_a_changed_client_certificate_is_shown_from_then_on(tmp_path: Path, pki: Path) -> None:
+    shown: list[bytes | None] = []
+
+    async def note(request: Request) -> Answer:
+        shown.append(request.client_certificate)
+        return Response(200, list(TEXT), b"")
+
+    async def scenario() -> None:
+        chain, key = tmp_path / "client.crt", tmp_path / "client.key"
+        for file in (chain, key):
+            file.write_bytes((pki / f"admin{file.suffix}").read_bytes())
+        files = {"proxy_client_cert_file": chain, "proxy_client_key_file": key}
+        async with front(tmp_path, **files) as here, far(pki, note) as there:
+            await here.available(await here.register(there))
+            await here.call("GET", ECHOES)
+            aggregator = here.application.front.aggregator
+            aggregator.refresh_certificate()
+            await here.call("GET", ECHOES)
+            assert shown[0] == shown[1]
+            shutil.copytree(pki, tmp_path / "again")
+            again = make_pki(tmp_path / "again")  # the same CA, another certificate
+            for file in (chain, key):
+                file.write_bytes((again / f"admin{file.suffix}").read_bytes())
+            aggregator.refresh_certificate()
+            await here.call("GET", ECHOES)
+            assert shown[2] != shown[1]
+            key.write_bytes(b"rubbish")
+            aggregator.refresh_certificate()
+            status, _, body = await here.call("GET", ECHOES)
+            assert status == 503 and b"error trying to reach service" in body
+
+    run(scenario)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                [
+                    b"x-remote-user",
+                    b"x-remote_user",
+                    b"x_remote_group",
+                    b"x-remote-extra-a",
+                    b"x_remote_extra_b",
+                    b"impersonate-user",
+                    b"authorization",
+                    b"connection",
+                    b"x-kept",
+                    b"host",
+                    b"transfer-encoding",
+                ]
+            ),
+            st.sampled_from([b"mallory", b"x-kept", b"close, x-other", b""]),
+        ),
+        max_size=6,
+    )
+)
+def test_no_header_of_a_client_names_a_caller(headers: list[tuple[bytes, bytes]]) -> None:
+    caller = Caller("alice", "u", ("g",))
+    lines = forwarded(tuple(headers), "10.0.0.1", caller, b"far:443", b"/apis").decode().lower().split("\r\n")
+    named = [line.replace("_", "-") for line in lines if line.replace("_", "-").startswith(("x-remote", "impersonate"))]
+    assert named == ["x-remote-user: alice", "x-remote-uid: u", "x-remote-group: g"]
+    assert [line for line in lines if line.startswith("host:")] == ["host: far:443"]
+    assert not [line for line in lines if line.startswith(("authorization", "transfer-encoding", "connection"))]
 
 
 def test_what_is_not_proxied_is_not_slower_for_it(tmp_path: Path, pki: Path) -> None:

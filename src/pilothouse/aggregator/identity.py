@@ -71,11 +71,7 @@ def _kept(headers: tuple[tuple[bytes, bytes], ...], peer: str, caller: Caller, a
     """All of the lines that do not change with the path."""
     through = b"".join(value + b", " for name, value in headers if name == b"x-forwarded-for")
     named = {word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")}
-    passed = [
-        header
-        for header in headers
-        if header[0] not in _NOT_PASSED and header[0] not in named and not header[0].startswith(_NOT_PASSED_PREFIXES)
-    ]
+    passed = [header for header in headers if header[0] not in named and _may_pass(header[0])]
     whole = [
         (b"Host", authority),
         *passed,
@@ -85,6 +81,12 @@ def _kept(headers: tuple[tuple[bytes, bytes], ...], peer: str, caller: Caller, a
         *identity(caller),
     ]
     return b"".join(b"%b: %b\r\n" % header for header in whole)
+
+
+def _may_pass(name: bytes) -> bool:
+    """Some frameworks take `_` and `-` in names for the same, so that they could be told of another caller."""
+    plain = name.replace(b"_", b"-")
+    return plain not in _NOT_PASSED and not plain.startswith(_NOT_PASSED_PREFIXES)
 
 
 def returned(headers: HeaderList) -> HeaderList:

@@ -173,12 +173,16 @@ class Aggregator:
     async def _keep_certificate(self) -> None:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
-            if self._trust.changed():
-                _log.info("the certificate that is shown to extension servers changed and was read again")
-                for keeper in self._keepers.values():
-                    service, reference = keeper.backend.service, keeper.backend.reference
-                    self._exchange(keeper, Backend(service, reference, self._trust.of(service, reference)))
-                self._reroute()
+            self.refresh_certificate()
+
+    def refresh_certificate(self) -> None:
+        """Read the files of the certificate that is shown to extension servers again, if they changed."""
+        if self._trust.changed():
+            _log.info("the certificate that is shown to extension servers changed and was read again")
+            for keeper in self._keepers.values():
+                service, reference = keeper.backend.service, keeper.backend.reference
+                self._exchange(keeper, Backend(service, reference, self._trust.of(service, reference)))
+            self._reroute()
 
     # Changes of API services
 
