@@ -145,7 +145,7 @@ def issuers(value: str) -> tuple[str, ...]:
     found = words(value)
     for one in found:
         if ":" in one and (not urlsplit(one).netloc or " " in one):
-            raise ValueError(f'"{one}" contained a \':\' but was not a valid URL')
+            raise ValueError(f"\"{one}\" contained a ':' but was not a valid URL")
     if not found:
         raise ValueError("is empty")
     return found
