@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -92,8 +91,9 @@ def test_one_that_was_taken_over_is_nobody_elses(tmp_path: Path) -> None:
             await here.until(path, lambda status, body: status == 200)
             mine = {"metadata": {"labels": None}, "spec": {"groupPriorityMinimum": 7}}
             await here.call("PATCH", path, mine, Content_Type=MERGE)
-            aggregator.serve_local("custom", [], [])
-            await asyncio.sleep(0.1)  # what should not happen would have happened
+            for other in ("d.example.com", "e.example.com"):  # when the second is there, the first was looked at
+                aggregator.serve_local("custom", custom(other, "v1"), wanted_custom([(other, "v1")]))
+                await here.until(f"{APISERVICES}/v1.{other}", lambda status, body: status == 200)
             assert (await here.get(path))["spec"]["groupPriorityMinimum"] == 7
 
     run(scenario)
