@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from clients.informer import Informer, Object, Writer
+from support.fixtures import StartServer
 from support.server import Server, eventually
 
 NAMESPACE = "watched"
@@ -14,8 +13,8 @@ PATH = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 BETWEEN = 40  # writes between two restarts
 
 
-def prepared(start_server: Any) -> Server:
-    server: Server = start_server()
+def prepared(start_server: StartServer) -> Server:
+    server = start_server()
     with server.api() as api:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
         assert api.post("/api/v1/namespaces", body).status == 201
@@ -42,7 +41,7 @@ def agrees(informer: Informer, server: Server) -> None:
 
 
 @pytest.mark.parametrize("how", ["stopped", "killed"])
-def test_nothing_is_missed_over_restarts(start_server: Any, how: str) -> None:
+def test_nothing_is_missed_over_restarts(start_server: StartServer, how: str) -> None:
     server = prepared(start_server)
     with Informer(server, PATH) as informer:
         eventually(lambda: informer.lists)
@@ -66,7 +65,7 @@ def test_nothing_is_missed_over_restarts(start_server: Any, how: str) -> None:
     assert gone >= len(writer.deleted)
 
 
-def test_an_informer_that_is_too_late_lists_again(start_server: Any) -> None:
+def test_an_informer_that_is_too_late_lists_again(start_server: StartServer) -> None:
     server = prepared(start_server)
     with Writer(server, PATH) as writer:
         written(writer, BETWEEN)
@@ -79,7 +78,7 @@ def test_an_informer_that_is_too_late_lists_again(start_server: Any) -> None:
     assert late.state == listed(server)
 
 
-def test_many_informers_see_the_same(start_server: Any) -> None:
+def test_many_informers_see_the_same(start_server: StartServer) -> None:
     server = prepared(start_server)
     with Informer(server, PATH) as one, Informer(server, PATH) as two, Informer(server, PATH) as three:
         everyone = (one, two, three)

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from support.api import Api
+from support.fixtures import StartServer
 from support.places import SHARED
-from support.server import Server, eventually
+from support.server import eventually
 
 ARCHIVE = SHARED / "corpus" / "crds.tar.gz"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -39,9 +40,9 @@ def conditions(found: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.fixture
-def own(start_server: Any) -> Iterator[Api]:
+def own(start_server: StartServer) -> Iterator[Api]:
     """A server that may be filled; it ends in good order while it has them all."""
-    server: Server = start_server()
+    server = start_server()
     with server.api(timeout=60.0) as api:
         yield api
     assert server.stop() == 0

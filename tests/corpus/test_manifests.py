@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from support.fixtures import StartServer
 from support.places import CONFORMANCE, SHARED, TOKENS
 from support.server import Server
 
@@ -63,9 +64,9 @@ def differ(expected: Answers, answers: Answers) -> list[str]:
 @pytest.mark.shared
 @pytest.mark.slow
 @pytest.mark.skipif(not CASES.exists(), reason="the corpus is not here")
-def test_real_manifests_are_stored_as_the_original_stores_them(server: Server, replay: ModuleType) -> None:
+def test_real_manifests_are_stored_as_the_original_stores_them(start_server: StartServer, replay: ModuleType) -> None:
     expected = json.loads(replay.expected_path(CASES).read_text())
-    answers = replayed(replay, server)
+    answers = replayed(replay, start_server())
     bare = replay.without_managed_fields
     found = {
         "with managed fields": differ(expected, answers),
