@@ -46,7 +46,7 @@ def test_nothing_is_missed_over_restarts(start_server: StartServer, how: str) ->
     with Informer(server, PATH) as informer:
         eventually(lambda: informer.lists)
         with Writer(server, PATH) as writer:
-            for _ in range(3):
+            for _ in range(2):
                 written(writer, BETWEEN)
                 if how == "stopped":
                     assert server.stop() == 0
