@@ -25,6 +25,8 @@ CONFORMANCE_FLAGS = (
     str(TOKENS),
     "--controllers",
     "none",
+    "--authorization-mode",
+    "Node,RBAC",
     "--service-cluster-ip-range",
     "10.0.0.0/24",
     "--allow-privileged=true",
