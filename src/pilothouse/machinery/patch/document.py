@@ -44,7 +44,7 @@ class Patch:
     def refused(self, patched: Any, why: str) -> APIError:
         """422: the patched document is none of its type, for the reason `why` (a decoder's text)."""
         if self.media_type == STRATEGIC_PATCH:
-            return undecodable(plain(self._value), why)
+            return undecodable(plain(strategic.without_ordered(self._value)), why)
         text = json.dumps(patched, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
         return undecodable(jsoncodec.escape(text.encode("utf-8", "replace")).decode(), why)
 

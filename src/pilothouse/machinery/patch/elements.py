@@ -52,6 +52,21 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
     return out
 
 
+def placed(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
+    """The original items as the order of a merged list sees them: as many new ones have a place behind the rest as were
+    deleted.
+    """
+    if not merge_key:
+        return original
+    deleted = {hashable(key_of(item, merge_key)) for item in patch if item.get("$patch") == "delete"}
+    if not deleted:
+        return original
+    there = _places(original, merge_key)
+    kept = [item for item in original if hashable(key_of(item, merge_key)) not in deleted]
+    new = [item for item in patch if item.get("$patch") != "delete" and hashable(key_of(item, merge_key)) not in there]
+    return (kept + new)[: len(original)]
+
+
 def _places(items: list[Any], merge_key: str) -> dict[Any, int]:
     """Where each key stands first."""
     places: dict[Any, int] = {}

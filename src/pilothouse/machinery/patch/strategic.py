@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
-from pilothouse.machinery.patch.elements import hashable, key_of, merged_in_order, ordered_by
+from pilothouse.machinery.patch.elements import hashable, key_of, merged_in_order, ordered_by, placed
 from pilothouse.machinery.patch.mergepatch import not_a_map, without_nulls
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
@@ -283,6 +283,15 @@ def _set_orders(out: _Map, patch: _Map, schema: Schema | None) -> _Map:
     return patch
 
 
+def without_ordered(patch: Any) -> Any:
+    """The patch as it is shown once it was carried out: lists whose order it gave are used up."""
+    if not isinstance(patch, dict):
+        return patch
+    used = {name for name in patch if name.startswith(ORDER)}
+    used |= {name[len(ORDER) :] for name in used}
+    return {name: without_ordered(value) for name, value in patch.items() if name not in used}
+
+
 def _set_order(out: _Map, name: str, order: list[Any], values: Any, schema: Schema | None) -> None:
     merge_key = _merge_key(schema, name)
     original = _list(out[name]) if out.get(name) is not None else []
@@ -296,6 +305,7 @@ def _set_order(out: _Map, name: str, order: list[Any], values: Any, schema: Sche
         merged = (
             _merge_list(original, patch, _below(schema, name), merge_key) if original else without_directives(patch)
         )
+        original = placed(original, patch, merge_key)
     out[name] = ordered_by(merged, order, original, merge_key)
 
 

@@ -22,8 +22,11 @@ _SHOWN: Final[Node] = of_paths(("f:spec", "f:replicas"))  # where the field is i
 
 
 def updated(known: list[Entry], api_version: str, paths: Paths, manager: str, changed: bool) -> list[dict[str, Any]]:
-    """The parent's entries once `manager` has written its number of replicas. `changed`: to another one than it had."""
-    if not known or not changed:
+    """The parent's entries once `manager` has written its number of replicas. `changed`: to another one than it had.
+
+    Nobody becomes its owner by that where it had none: a Scale without owners is not tracked, as any object without.
+    """
+    if not changed or not owned(known, paths):
         return e.write(known)
     left = [_without(entry, paths) for entry in known]
     mine = _entry(manager, UPDATE, api_version, paths)
