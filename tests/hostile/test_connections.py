@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 import ssl
 import time
+from pathlib import Path
 
 import pytest
 
 from support.api import Api
 from support.canary import unharmed
-from support.server import ADMIN, Server, eventually
+from support.server import ADMIN, CONFORMANCE_FLAGS, Server, eventually
 from support.wire import Wire, exchange, head, statuses
 
 VERSION = "GET /version HTTP/1.1"
@@ -268,3 +269,18 @@ def test_a_connection_is_good_for_many_requests(target: Server) -> None:
         for _ in range(1500):
             assert api.get("/api/v1/namespaces/none").status == 404
     assert target.memory() - before < 16 * MEGABYTE
+
+
+def test_a_body_that_trickles_in_is_given_up(tmp_path: Path) -> None:
+    """The request's time runs while its body is awaited."""
+    server = Server(tmp_path, *CONFORMANCE_FLAGS, "--request-timeout=1s", "--storage=memory")
+    try:
+        with Wire(server) as wire:
+            began = time.monotonic()
+            kind = "Content-Type: application/json"
+            wire.send(head("POST /api/v1/namespaces/default/configmaps HTTP/1.1", "Content-Length: 1000", kind))
+            wire.send(b'{"metadata":')
+            assert statuses(wire.until(b"}")) == [504]
+            assert time.monotonic() - began < 10
+    finally:
+        server.kill()
