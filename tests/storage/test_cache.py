@@ -41,6 +41,27 @@ def test_one_instance_of_an_object_is_shared_by_all() -> None:
     run(tell())
 
 
+def test_a_selection_is_made_once_until_something_changes() -> None:
+    async def tell() -> None:
+        cache = cache_of(MemoryEngine())
+        await fill(cache, 4)
+        asked: list[str] = []
+
+        def odd(item: StoredObject) -> bool:
+            asked.append(item.key)
+            return int(item.key[-1]) % 2 == 1
+
+        first = (await cache.list(asks(accept=odd, same="odd"))).items
+        assert (await cache.list(asks(accept=odd, same="odd"))).items is first
+        assert len(asked) == 4
+        assert (await cache.list(asks(accept=lambda item: True, same="all"))).items != first
+        await cache.create(key("ns/x7"), b"1")
+        assert [item.key for item in (await cache.list(asks(accept=odd, same="odd"))).items][-1] == key("ns/x7")
+        assert len((await cache.list(asks(limit=1, accept=odd, same="odd"))).items) == 1
+
+    run(tell())
+
+
 def test_a_list_is_made_once_until_something_changes() -> None:
     async def tell() -> None:
         cache = cache_of(MemoryEngine())

@@ -41,17 +41,19 @@ T = TypeVar("T")
 LOAD_CHUNK = 2_000  # so that no step of loading holds the loop for long
 LOAD_TRIES = 5
 REPLAY_CHUNK = 200  # changes told to a new watcher at once, before others have their turn
+_SELECTIONS = 16  # results of selections that are kept till the next change
 _LATEST, _ANY = Read.LATEST, Read.ANY
 
 
 class _State:
     """What is loaded. Made anew when the watch of the engine breaks."""
 
-    __slots__ = ("contents", "history", "subscription", "watchers")
+    __slots__ = ("contents", "history", "selections", "subscription", "watchers")
 
     def __init__(self, contents: Contents, history: History) -> None:
         self.contents = contents
         self.history = history
+        self.selections: dict[tuple[str, str], tuple[Sequence[StoredObject], Sequence[StoredObject]]] = {}
         self.subscription: EngineSubscription | None = None
         self.watchers = Watchers(lambda: self.revision)
 
@@ -60,7 +62,22 @@ class _State:
         """How far the cache is: it holds the state of the whole prefix at this revision."""
         return self.history.floor if self.subscription is None else self.subscription.revision
 
+    async def page(self, request: ListRequest) -> Page:
+        """What is there now. Many clients ask for the same selection: it is made once for them all till a change."""
+        items, revision = self.contents.within(request), self.revision
+        if not request.same or request.limit or request.after:
+            return await _page(items, request, revision)
+        key = (request.prefix, request.same)
+        known = self.selections.get(key)
+        if known is not None and known[0] is items:
+            return Page(known[1], revision)
+        made = await _page(items, request, revision)
+        if len(self.selections) < _SELECTIONS:
+            self.selections[key] = items, made.items
+        return made
+
     def take(self, events: Sequence[EngineEvent]) -> None:
+        self.selections.clear()
         take = self.contents.take
         changes = [take(event) for event in events]
         self.history.add(changes)
@@ -127,7 +144,7 @@ class CachedStorage:
             return Page((), state.revision)  # plug-ins ask on every write for kinds of which there are none
         if request.read is not Read.EXACT:
             state = await self._fresh(request.read, request.revision)
-            return await _page(state.contents.within(request), request, state.revision)
+            return await state.page(request)
         revision = request.revision
         state = await self._fresh(Read.AT_LEAST, revision)
         if revision < state.history.floor:

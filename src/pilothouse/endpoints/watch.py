@@ -140,7 +140,9 @@ class Watching:
         plan = self._plan
         read = Read.AT_LEAST if plan.at_least else Read.LATEST
         page = await self._scope.store.storage.list(
-            ListRequest(plan.selection.prefix, read, plan.at_least, accept=plan.selection.accept)
+            ListRequest(
+                plan.selection.prefix, read, plan.at_least, accept=plan.selection.accept, same=plan.selection.same
+            )
         )
         if plan.initial:
             for batch in batches(page.items):

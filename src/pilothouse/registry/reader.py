@@ -39,6 +39,7 @@ class Selection:
     accept: Accept | None
     key: str = ""  # the one object that metadata.name selects
     text: str = ""  # canonical, to share work between watchers of the same selection
+    same: str = ""  # the same for lists; fields are left out, as the versions of a kind may know others
 
 
 def select(store: GenericStore, namespace: str, options: ListOptions) -> Selection:
@@ -55,7 +56,7 @@ def select(store: GenericStore, namespace: str, options: ListOptions) -> Selecti
     key = resource.key(namespace, name) if one else ""
     accept = _predicate(store, labels, fields, name)
     text = f"{options.label_selector}\n{options.field_selector}\n{options.name}" if accept is not None else ""
-    return Selection(prefix, accept, key, text)
+    return Selection(prefix, accept, key, text, "" if options.field_selector else text)
 
 
 async def selected(store: GenericStore, namespace: str, options: ListOptions) -> Selection:
@@ -117,9 +118,9 @@ def _request(store: GenericStore, selection: Selection, options: ListOptions) ->
         read, revision = (Read.EXACT, revision) if revision > 0 else (Read.LATEST, 0)
         return ListRequest(selection.prefix, read, revision, key, limit, selection.accept)
     if version is None:
-        return ListRequest(selection.prefix, limit=limit, accept=selection.accept)
+        return ListRequest(selection.prefix, limit=limit, accept=selection.accept, same=selection.same)
     if version == 0:
-        return ListRequest(selection.prefix, Read.ANY, accept=selection.accept)
+        return ListRequest(selection.prefix, Read.ANY, accept=selection.accept, same=selection.same)
     exact = options.match == "Exact" or (limit > 0 and not options.match)
     return ListRequest(selection.prefix, Read.EXACT if exact else Read.AT_LEAST, version, None, limit, selection.accept)
 

@@ -71,7 +71,7 @@ class ListRequest:
 
     `after`: continue with keys greater than or equal to this one. `limit`: 0 is no limit. `accept` is asked for each
     object, and what it refuses neither counts nor is returned. With a limit and no `accept` the page says how many
-    objects remain.
+    objects remain. `same`: requests of one prefix with the same text here accept the same objects; "" says nothing.
     """
 
     prefix: str
@@ -80,6 +80,7 @@ class ListRequest:
     after: str | None = None
     limit: int = 0
     accept: Callable[[StoredObject], bool] | None = None
+    same: str = ""
 
 
 @record
