@@ -15,6 +15,7 @@ from pilothouse.app.server import Build, Server, tune_garbage_collector
 from pilothouse.app.settings import Settings
 
 log = logging.getLogger("pilothouse.app")
+DEEPEST = 3_000  # calls within each other: several for each level of the deepest object that is stored
 TURN = 0.002  # seconds that a thread may run before the event loop has its turn
 
 
@@ -22,6 +23,7 @@ def serve(settings: Settings, build: Build) -> int:
     """Serve until SIGTERM or SIGINT; a second signal cuts everything off. Returns the exit code."""
     log_to_stderr(settings.log_level)
     sys.setswitchinterval(TURN)
+    sys.setrecursionlimit(DEEPEST)
     allow_many_connections()
     return uvloop.run(_serve(settings, build))
 

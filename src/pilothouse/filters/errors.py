@@ -1,9 +1,12 @@
-"""API errors that filters and endpoints raise become Status answers, in the form the client accepts."""
+"""API errors that filters and endpoints raise become Status answers, in the form the client accepts.
+
+So does the end of the stack: only what was sent can be nested that deeply.
+"""
 
 from __future__ import annotations
 
 from pilothouse.endpoints.render import Renderer
-from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.serving.http import Answer, Filter, Handler, Request
 
 
@@ -14,6 +17,8 @@ def errors(renderer: Renderer) -> Filter:
                 return await inner(request)
             except APIError as error:
                 return renderer.error(request, error)
+            except RecursionError:
+                return renderer.error(request, bad_request("the request is nested too deeply"))
 
         return handle
 

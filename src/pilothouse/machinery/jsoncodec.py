@@ -126,6 +126,7 @@ def _parts(path: str, value: Any, repeated: Repeated) -> list[tuple[str, Any, bo
 # orjson leaves its buffer, which is of some KiB at least, behind a short text. What is kept should be no longer than
 # it is.
 _WORTH_A_COPY = 65_536  # bytes
+MOST_LEVELS = 254  # of maps and lists in each other that the fast writer takes
 
 
 def _as_go(value: Any) -> Any:
@@ -141,9 +142,26 @@ def dumps(value: Any) -> bytes:
         out = orjson.dumps(value, default=_as_go)
     except (orjson.JSONEncodeError, TypeError):
         out = jsonexact.dumps(value, go_float)
-    if len(out) < _WORTH_A_COPY:
-        out = bytes(memoryview(out))
-    return escape(out)
+    return _kept(out)
+
+
+def _kept(out: bytes) -> bytes:
+    return escape(bytes(memoryview(out)) if len(out) < _WORTH_A_COPY else out)
+
+
+class TooDeep(ValueError):
+    """Nested so deeply that not all forms of it could be made."""
+
+
+def dumps_shallow(value: Any) -> bytes:
+    """As `dumps`, but for what is nested more than MOST_LEVELS deep. Raises TooDeep."""
+    try:
+        out = orjson.dumps(value, default=_as_go)
+    except TypeError as error:
+        if "Recursion limit" in str(error):
+            raise TooDeep(f"nested more than {MOST_LEVELS} levels deep") from None
+        out = jsonexact.dumps(value, go_float)
+    return _kept(out)
 
 
 def dumps_sorted(value: Any) -> bytes:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.machinery.errors import bad_request
+from pilothouse.machinery.jsoncodec import TooDeep, dumps, dumps_shallow
 from pilothouse.machinery.schema import BOOL, INT32, INT64, STRUCT, Schema
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.storage.api import StoredObject
@@ -51,7 +52,10 @@ class ObjectCodec:
         return dumps({"kind": kind, "apiVersion": self.resource.api_version(version)})[:-1] + b","
 
     def encode(self, obj: Object) -> bytes:
-        """The bytes to store, members in the order of the type. Takes the resourceVersion out of `obj`."""
+        """The bytes to store, members in the order of the type. Takes the resourceVersion out of `obj`.
+
+        Raises BadRequest for an object so deep that it could not be shown in every form.
+        """
         metadata = obj.get("metadata")
         if metadata:
             metadata.pop("resourceVersion", None)
@@ -59,7 +63,10 @@ class ObjectCodec:
             shown = {name: obj[name] for name in self._order if name in obj}
         else:
             shown = {name: value for name, value in sorted(obj.items()) if name not in ("kind", "apiVersion")}
-        return self._head + dumps(shown)[1:]
+        try:
+            return self._head + dumps_shallow(shown)[1:]
+        except TooDeep as error:
+            raise bad_request(f"the object is {error}") from error
 
     def decode(self, stored: StoredObject) -> Object:
         """A fresh object in the hub version, with kind, apiVersion and resourceVersion."""
