@@ -9,6 +9,7 @@ import gc
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Protocol
 
 from pilothouse.app.material import Material, prepare, server_url
@@ -90,7 +91,8 @@ class Server:
         settings = self.settings
         sockets = bind(settings.host, settings.port)  # first: who connects from now on waits and is not refused
         try:
-            material = self._material = prepare(settings, sockets[0].getsockname()[1], self._wall())
+            settings = replace(settings, port=sockets[0].getsockname()[1])  # 0 was any
+            material = self._material = prepare(settings, settings.port, self._wall())
             front = settings.requestheader_client_ca_file
             authorities = (*material.client_cas, *((front,) if front else ()))
             files = CertificateFiles(material.serving_certificate, material.serving_key, authorities)

@@ -92,6 +92,18 @@ class Channel(asyncio.Protocol):
         if self._held_size > _HELD:
             self.flush()
 
+    def write_patiently(self, data: bytes) -> None:
+        """As `write`, for a part of a stream: answers to others go first."""
+        if self._over:
+            return
+        held = self._held
+        if not held:
+            self._flusher.add_patient(self)
+        held.append(data)
+        self._held_size += len(data)
+        if self._held_size > _HELD:
+            self.flush()
+
     def flush(self) -> None:
         """Send what is held, now."""
         held = self._held

@@ -12,6 +12,7 @@ from collections import deque
 from typing import Protocol
 
 _PER_TURN = 128  # connections that are sent to before others get their turn; each takes about 20 us
+_AT_LEAST = 32  # streams of them, however many answers there are
 
 
 class Flushable(Protocol):
@@ -21,23 +22,36 @@ class Flushable(Protocol):
 
 
 class Flusher:
-    """Knows which connections hold something to send. One for each loop."""
+    """Knows which connections hold something to send. One for each loop.
 
-    __slots__ = ("_loop", "_waiting")
+    Answers go before events: when one write wakes thousands of watchers, nobody else waits until all of them are told.
+    """
+
+    __slots__ = ("_loop", "_patient", "_waiting")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._waiting: deque[Flushable] = deque()
+        self._patient: deque[Flushable] = deque()
 
     def add(self, connection: Flushable) -> None:
         """`connection` began to hold something."""
-        if not self._waiting:
+        if not self._waiting and not self._patient:
             self._loop.call_soon(self._flush)
         self._waiting.append(connection)
 
+    def add_patient(self, connection: Flushable) -> None:
+        """The same for a part of a stream, which lets answers go first."""
+        if not self._waiting and not self._patient:
+            self._loop.call_soon(self._flush)
+        self._patient.append(connection)
+
     def _flush(self) -> None:
-        waiting = self._waiting
-        for _ in range(min(len(waiting), _PER_TURN)):
+        waiting, patient = self._waiting, self._patient
+        first = min(len(waiting), _PER_TURN)
+        for _ in range(first):
             waiting.popleft().flush()
-        if waiting:
+        for _ in range(min(len(patient), max(_PER_TURN - first, _AT_LEAST))):
+            patient.popleft().flush()
+        if waiting or patient:
             self._loop.call_soon(self._flush)

@@ -28,7 +28,7 @@ class ChunkWriter:
     def write(self, data: bytes) -> None:
         if not data or self._over:  # an empty chunk would be the last one
             return
-        self._channel.write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        self._channel.write_patiently(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
 
     @property
     def buffered(self) -> int:
