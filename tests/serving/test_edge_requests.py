@@ -300,13 +300,18 @@ def test_a_long_answer_holds_the_loop_for_milliseconds_only(many_pieces: bool, t
             )
             out, _ = await child.communicate()
             assert int(out) > 20_000_000
-            meter.worst = 0.0
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", program, str(served.edge.port), trust, stdout=asyncio.subprocess.PIPE
-            )
-            await child.stdout.read(1)  # type: ignore[union-attr]
-            await child.wait()
-            assert meter.worst < 0.05
+            turns: list[float] = []
+            for _ in range(3):  # a busy machine holds up the loop now and then; what the edge does, it does every time
+                meter.worst = 0.0
+                child = await asyncio.create_subprocess_exec(
+                    sys.executable, "-c", program, str(served.edge.port), trust, stdout=asyncio.subprocess.PIPE
+                )
+                await child.stdout.read(1)  # type: ignore[union-attr]
+                await child.wait()
+                turns.append(meter.worst)
+                if meter.worst < 0.01:
+                    break
+            assert min(turns) < 0.01
 
     run(scenario)
 
