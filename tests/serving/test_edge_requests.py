@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
@@ -280,38 +282,36 @@ def test_a_long_answer_holds_the_loop_for_milliseconds_only(many_pieces: bool, t
             return Response(200, TEXT, body)
 
         async with serving(large, pki=pki if tls else None) as served:
-            # The client is a process of its own: its turns must not be counted.
+            # The client is a process of its own: its turns must not be counted. Nor must what starting it takes this
+            # process, so it waits for a word before it asks.
             program = (
                 "import socket,ssl,sys\n"
                 "s=socket.create_connection(('127.0.0.1',int(sys.argv[1])))\n"
                 "if sys.argv[2]:\n"
                 " c=ssl.create_default_context(cafile=sys.argv[2]); s=c.wrap_socket(s,server_hostname='localhost')\n"
+                "print('ready',flush=True)\n"
+                "sys.stdin.readline()\n"
                 "s.sendall(b'GET / HTTP/1.0\\r\\n\\r\\n')\n"
                 "n=0\n"
                 "while d:=s.recv(1<<20): n+=len(d)\n"
                 "print(n)\n"
             )
-            import sys
-
             trust = str(pki / "ca.crt") if tls else ""
             meter = TurnMeter()
-            child = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", program, str(served.edge.port), trust, stdout=asyncio.subprocess.PIPE
-            )
-            out, _ = await child.communicate()
-            assert int(out) > 20_000_000
             turns: list[float] = []
-            for _ in range(3):  # a busy machine holds up the loop now and then; what the edge does, it does every time
-                meter.worst = 0.0
+            for _ in range(4):  # a busy machine holds up the loop now and then; what the edge does, it does every time
                 child = await asyncio.create_subprocess_exec(
-                    sys.executable, "-c", program, str(served.edge.port), trust, stdout=asyncio.subprocess.PIPE
+                    sys.executable, "-c", program, str(served.edge.port), trust, stdin=PIPE, stdout=PIPE
                 )
-                await child.stdout.read(1)  # type: ignore[union-attr]
-                await child.wait()
+                assert child.stdout is not None
+                assert await child.stdout.readline() == b"ready\n"
+                meter.worst = 0.0
+                out, _ = await child.communicate(b"go\n")
                 turns.append(meter.worst)
-                if meter.worst < 0.01:
+                assert int(out) > 20_000_000
+                if len(turns) > 1 and meter.worst < 0.01:  # the first warms up
                     break
-            assert min(turns) < 0.01
+            assert min(turns[1:]) < 0.01
 
     run(scenario)
 

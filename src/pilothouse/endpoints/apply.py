@@ -8,6 +8,7 @@ from pilothouse.endpoints.options import flag, write_options
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
+from pilothouse.kit.aside import effort
 from pilothouse.machinery import yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import Cause, bad_request, conflict, invalid
@@ -57,6 +58,7 @@ def _creates(scope: Scope) -> bool:
 async def applied_configuration(scope: Scope, request: Request, info: RequestInfo, write: Write) -> Object:
     """The applied configuration: the first document of a YAML body. Raises BadRequest."""
     data = await scope.body.data(request)
+    write.load.at_least(effort(data))
     try:
         value, repeated = await scope.options.aside.run(weight(data, YAML), yamlcodec.loads_noting, data)
     except yamlcodec.YAMLError as error:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import orjson
 
 from pilothouse.endpoints.negotiation import JSON, PROTOBUF, YAML, content_type
-from pilothouse.kit.aside import Aside
+from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.record import record
 from pilothouse.machinery import protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
@@ -48,7 +48,7 @@ class Target:
 
 def weight(data: bytes, media_type: str) -> int:
     """How much work a body is, counted in bytes of JSON."""
-    return len(data) if media_type == JSON else _OTHER_FORMS * len(data)
+    return effort(data) if media_type == JSON else _OTHER_FORMS * len(data)
 
 
 KnownKind = Callable[[str, str], bool]  # (apiVersion, kind) -> is it a kind of this server
@@ -119,7 +119,8 @@ class BodyDecoder:
         """A decoded, defaulted object in the version of the request, with kind and apiVersion. Raises BadRequest."""
         media_type = content_type(request)
         data = await self.data(request)
-        return await self._aside.run(weight(data, media_type), self._read, data, media_type, write)
+        write.load.at_least(weight(data, media_type))
+        return await self._aside.run(write.load.size, self._read, data, media_type, write)
 
     def _read(self, data: bytes, media_type: str, write: Write) -> Object:
         if media_type == PROTOBUF:

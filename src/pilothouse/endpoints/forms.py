@@ -19,7 +19,7 @@ from pilothouse.endpoints.negotiation import JSON, OFFERED, PROTOBUF, YAML, Form
 from pilothouse.endpoints.render import Renderer, headers_of
 from pilothouse.endpoints.requestinfo import Query
 from pilothouse.endpoints.table import Columns
-from pilothouse.kit.aside import Aside
+from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.turns import in_turns
 from pilothouse.machinery import yamlcodec
 from pilothouse.machinery.errors import APIError
@@ -80,7 +80,7 @@ class Forms:
     async def object_response(
         self, stored: StoredObject, version: str, form: Form, query: Query, status: int = 200
     ) -> Response:
-        size = 0 if form.media_type == JSON else _TEXT_WORK * len(stored.value)  # JSON is there already
+        size = 0 if form.media_type == JSON else _TEXT_WORK * effort(stored.value)  # JSON is there already
         body = await self._aside.run(size, self.object_bytes, stored, version, form, query)
         return Response(status, headers_of(form.media_type), body)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from pilothouse.endpoints.options import write_options
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
+from pilothouse.kit.aside import effort
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid
 from pilothouse.machinery.patch import STRATEGIC_PATCH, Patch, parse_patch, restore
@@ -61,7 +62,8 @@ async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
     data = await scope.body.data(request)
     strict = write.field_validation != "Ignore"
     run = scope.options.aside.run
-    patch = await run(len(data), parse_patch, media_type, data, scope.body.target.schema, strict=strict)
+    write.load.at_least(effort(data))
+    patch = await run(write.load.size, parse_patch, media_type, data, scope.body.target.schema, strict=strict)
     told: list[str] = []
 
     def patched(old: Object) -> Object:

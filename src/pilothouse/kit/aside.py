@@ -16,6 +16,15 @@ T = TypeVar("T")
 
 HEAVY: Final = 32 << 10  # bytes; less than that is done in less time than a thread needs to be worth it
 _THREADS: Final = 2
+_MANY_CONTAINERS: Final = 800  # in a small document they may stand in each other, and deep ones are read slowly
+
+
+def effort(data: bytes) -> int:
+    """How much work JSON is, counted in bytes of usual JSON."""
+    size = len(data)
+    if 2 * _MANY_CONTAINERS < size < HEAVY and data.count(b"{") + data.count(b"[") > _MANY_CONTAINERS:
+        return HEAVY
+    return size
 
 
 class Aside:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 DEEPEST: Final = 10_000
 _LONE: Final = re.compile("[\ud800-\udfff]")
+_quote: Final = json.encoder.encode_basestring
 _LONG_DIGITS: Final = 18
 
 # All members of the objects (by id) that have one twice, in the order of the document.
@@ -308,7 +309,7 @@ def dumps(value: Any, real: Callable[[float], str], indent: int = 0) -> bytes:
         if isinstance(item, dict | list) and item:
             todo.extend(_parts(item, level, indent))
         elif isinstance(item, bool) or item is None or not isinstance(item, float):
-            out.append(json.dumps(item, ensure_ascii=False))
+            out.append(_quote(item) if item.__class__ is str else json.dumps(item, ensure_ascii=False))
         else:
             out.append(real(item))
     return _LONE.sub("\ufffd", "".join(out)).encode()
@@ -323,7 +324,7 @@ def _parts(item: dict[str, Any] | list[Any], level: int, indent: int) -> list[An
     if isinstance(item, dict):
         colon = ": " if indent else ":"
         for key, inner in item.items():
-            parts += [comma, json.dumps(key, ensure_ascii=False) + colon, (inner, level + 1)]
+            parts += [comma, _quote(key) + colon, (inner, level + 1)]
     else:
         for inner in item:
             parts += [comma, (inner, level + 1)]

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field
 from datetime import datetime
 
-from pilothouse.kit.aside import Aside
+from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.keylock import KeyLock
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import (
@@ -214,7 +214,8 @@ class GenericStore:
             if current is None:
                 if not create:
                     raise missing(resource, name)
-                value = self.codec.encode(await self._created_by_update(name, produce, write, pending))
+                made = await self._created_by_update(name, produce, write, pending)
+                value = await self._aside(write.load.size, self.codec.encode, made)
             else:
                 value = await self._changed(current, name, produce, write, free, pending)
             if write.dry_run:
@@ -286,7 +287,7 @@ class GenericStore:
         self, current: StoredObject, name: str, produce: Produce, write: Write, free: bool, pending: Pending
     ) -> bytes:
         """The new bytes of an existing object; the current ones where nothing changed."""
-        write.load.at_least(len(current.value))
+        write.load.at_least(effort(current.value))
         old = self.codec.decode(current)
         obj = await produce(self.codec.decode(current))
         self._fold_owners(obj, write)

@@ -169,7 +169,8 @@ _USUAL: Final = {"object": dict, "array": list, "string": str, "boolean": bool, 
 
 
 def _int_or_string(value: Any) -> bool:
-    return value.__class__ is str or value.__class__ is int
+    kind = value.__class__
+    return kind is str or kind is int or (kind is float and whole(value))
 
 
 def _integer(node: Node) -> Check:
