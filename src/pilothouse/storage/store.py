@@ -28,6 +28,7 @@ from pilothouse.storage.errors import NotFound, TooLarge
 from pilothouse.storage.writes import delete_object, update_object, write_new
 
 FIRST_CHUNK = 500  # keys read at once for a page whose objects must be asked one by one
+CHUNK = 2000  # keys read at once where all are wanted
 LONGEST_PAUSE = 0.1
 
 
@@ -52,30 +53,32 @@ class EngineStorage:
     async def list(self, request: ListRequest) -> Page:
         end = prefix_end(request.prefix)
         start = max(request.prefix, request.after or "")
-        if request.accept is not None and request.limit:
-            return await self._filtered(request, start, end)
+        if request.limit and request.accept is None:
+            return await self._page(request, start, end)
+        return await self._chosen(request, start, end)
+
+    async def _page(self, request: ListRequest, start: str, end: str) -> Page:
+        """So many objects as asked for, whatever they are."""
         found = await self._range(start, end, request.read, request.revision, request.limit)
         items = [stored(item) for item in found.items]
         at = request.revision if request.read is Read.EXACT else found.revision
-        if request.accept is not None:
-            items, _ = await accepted(items, request.accept)
-        more = found.count > len(found.items)
-        if not more:
+        if found.count <= len(items):
             return Page(items, at)
         return Page(items, at, found.items[-1].key + "\0", found.count - len(items))
 
-    async def _filtered(self, request: ListRequest, start: str, end: str) -> Page:
-        """A page of accepted objects only: reads on, at the revision of the first read, until the page is full."""
-        accept, limit = request.accept, request.limit
-        assert accept is not None
-        chunk = max(limit, FIRST_CHUNK)
+    async def _chosen(self, request: ListRequest, start: str, end: str) -> Page:
+        """A page of accepted objects only, or all of them. Reads on, at the revision of the first read, in chunks: so
+        the loop has its turns, however many there are.
+        """
+        accept, limit = request.accept or _any, request.limit
+        chunk = max(limit, FIRST_CHUNK) if limit else CHUNK
         items: list[StoredObject] = []
         found = await self._range(start, end, request.read, request.revision, chunk)
         at = request.revision if request.read is Read.EXACT else found.revision
         while True:
-            chosen, looked = await accepted(map(stored, found.items), accept, limit - len(items))
+            chosen, looked = await accepted(map(stored, found.items), accept, limit - len(items) if limit else 0)
             items += chosen
-            if len(items) == limit:
+            if limit and len(items) == limit:
                 return Page(items, at, chosen[-1].key + "\0" if found.count > looked else None)
             if found.count <= len(found.items):
                 return Page(items, at)
@@ -124,6 +127,10 @@ class EngineStorage:
 
     async def revision(self) -> int:
         return await self._engine.revision()
+
+
+def _any(_: StoredObject) -> bool:
+    return True
 
 
 def stored(item: KeyValue) -> StoredObject:

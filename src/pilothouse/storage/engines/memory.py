@@ -13,6 +13,7 @@ from sortedcontainers import SortedDict
 from pilothouse.storage.api import FIRST_REVISION, DeliverEvents, Ended, EngineEvent, KeyValue, Outcome, Range
 from pilothouse.storage.engines.housekeeping import Ages, Housekeeper, Now, Sleep
 from pilothouse.storage.engines.hub import Hub, HubSubscription
+from pilothouse.storage.engines.slices import slice_of
 from pilothouse.storage.errors import Compacted, TooLarge, Unavailable, ValueTooLarge
 
 
@@ -51,22 +52,19 @@ class MemoryEngine:
             raise TooLarge(revision, self._revision)
         if revision and revision < self._compacted:
             raise Compacted(revision, self._compacted)
-        if revision == 0 or revision == self._revision:
-            items = [self._current[key] for key in self._current.irange(start, end, (True, False))]
-        else:
-            items = self._rewound(start, end, revision)
-        return Range(items[:limit] if limit else items, len(items), self._revision)
+        undone = self._undone(start, end, revision or self._revision)
+        found, count = slice_of(self._current, start, end, limit, undone)
+        return Range([item for _, item in found], count, self._revision)
 
-    def _rewound(self, start: str, end: str, revision: int) -> list[KeyValue]:
-        state: dict[str, KeyValue | None] = {
-            key: self._current[key] for key in self._current.irange(start, end, (True, False))
-        }
+    def _undone(self, start: str, end: str, revision: int) -> dict[str, KeyValue | None]:
+        """What stood at `revision` for the keys that changed since."""
+        undone: dict[str, KeyValue | None] = {}
         for event in reversed(self._log):
             if event.revision <= revision:
                 break
             if start <= event.key < end:
-                state[event.key] = event.previous
-        return sorted((item for item in state.values() if item is not None), key=lambda item: item.key)
+                undone[event.key] = event.previous
+        return undone
 
     async def put_if(self, key: str, value: bytes, expected: int, *, ttl: float | None = None) -> Outcome:
         self._open()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 
 import orjson
 from sortedcontainers import SortedDict
 
 from pilothouse.storage.api import EngineEvent
+from pilothouse.storage.engines.slices import slice_of
 
 RECENT = 8192  # changes that can be undone without asking the file
 LOAD_ROWS = 20_000
@@ -64,19 +64,7 @@ class Index:
 
     def slice(self, start: str, end: str, limit: int, undone: Undone) -> tuple[list[tuple[str, int]], int]:
         """At most `limit` (0: all) keys with their revisions, and how many there are in [start, end)."""
-        revisions = self._revisions
-        count = revisions.bisect_left(end) - revisions.bisect_left(start)
-        keys: Iterator[str] = revisions.irange(start, end, (True, False))
-        if not undone:
-            return [(key, revisions[key]) for key in (islice(keys, limit) if limit else keys)], count
-        count += sum((standing > 0) - (key in revisions) for key, standing in undone.items())
-        back = sorted((key, standing) for key, standing in undone.items() if standing)
-        if not limit:
-            found = [(key, revisions[key]) for key in keys if key not in undone]
-        else:
-            found = list(islice(((key, revisions[key]) for key in keys if key not in undone), limit))
-        found = sorted(found + back)
-        return (found[:limit] if limit else found), count
+        return slice_of(self._revisions, start, end, limit, undone)
 
 
 def load_index(connection: sqlite3.Connection, newest: int) -> Index:
