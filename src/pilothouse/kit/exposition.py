@@ -6,12 +6,12 @@ work without waiting; callers do it in a thread.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator
 from math import isinf
 from typing import Final
 
 from pilothouse.kit.metrics import Counter, Family, Gauge, Histogram, Registry
+from pilothouse.kit.protowire import double, integer, lengthy, varint
 
 TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 OPENMETRICS_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores"
@@ -82,14 +82,14 @@ def protobuf(registry: Registry) -> bytes:
     pieces: list[bytes] = []
     for family in sorted(registry.families(), key=lambda family: family.name):
         message = _family(family)
-        pieces += [_varint(len(message)), message]
+        pieces += [varint(len(message)), message]
     return b"".join(pieces)
 
 
 def _family(family: Family) -> bytes:
     number = _KINDS[type(family)][1]
-    head = _bytes(1, family.name.encode()) + _bytes(2, family.text.encode()) + _integer(3, number)
-    return head + b"".join(_bytes(4, metric) for metric in _metrics(family))
+    head = lengthy(1, family.name.encode()) + lengthy(2, family.text.encode()) + integer(3, number)
+    return head + b"".join(lengthy(4, metric) for metric in _metrics(family))
 
 
 def _metrics(family: Family) -> Iterator[bytes]:
@@ -99,36 +99,15 @@ def _metrics(family: Family) -> Iterator[bytes]:
             buckets = []
             for bound, count in zip((*family.bounds, float("inf")), counts, strict=True):
                 running += count
-                buckets.append(_bytes(3, _integer(1, running) + _double(2, bound)))
-            value = _integer(1, running) + _double(2, total) + b"".join(buckets)
-            yield _labels(family.labels, labels) + _bytes(7, value)
+                buckets.append(lengthy(3, integer(1, running) + double(2, bound)))
+            value = integer(1, running) + double(2, total) + b"".join(buckets)
+            yield _labels(family.labels, labels) + lengthy(7, value)
         return
     field = 3 if isinstance(family, Counter) else 2
     for labels, number in family.samples():
-        yield _labels(family.labels, labels) + _bytes(field, _double(1, number))
+        yield _labels(family.labels, labels) + lengthy(field, double(1, number))
 
 
 def _labels(names: Iterable[str], values: Iterable[str]) -> bytes:
     pairs = sorted(zip(names, values, strict=True))
-    return b"".join(_bytes(1, _bytes(1, name.encode()) + _bytes(2, value.encode())) for name, value in pairs)
-
-
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(value)) + value
-
-
-def _integer(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _double(field: int, value: float) -> bytes:
-    return _varint(field << 3 | 1) + struct.pack("<d", value)
+    return b"".join(lengthy(1, lengthy(1, name.encode()) + lengthy(2, value.encode())) for name, value in pairs)

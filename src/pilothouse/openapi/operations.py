@@ -188,47 +188,49 @@ class Operations:
     def _scope(resource: Resource) -> str:
         return "Namespaced" if resource.namespaced else ""
 
-    def _list(self, resource: Resource, *, everywhere: bool = False) -> Operation:
-        kind = resource.body.kind
+    def _stream(
+        self,
+        resource: Resource,
+        action: str,
+        ident: tuple[str, str],
+        description: str,
+        answer: str,
+        *,
+        everywhere: bool = False,
+        named: str = "",
+    ) -> Operation:
+        """A list or a watch: read with the options of a list, answered as a whole or as a stream.
+
+        `ident`: what stands before and behind the name of the kind in the operation's id.
+        """
         scope, end = ("", "ForAllNamespaces") if everywhere else (self._scope(resource), "")
-        watched = "list or watch" if "watch" in resource.verbs and resource.watch_paths else "list"
+        before, behind = ident
         operation = Operation(
             method="get",
-            id=f"list{self._id}{scope}{kind}{end}",
-            description=f"{watched} objects of kind {kind}",
-            action="list",
-            answers=((200, resource.list_definition),),
+            id=f"{before}{self._id}{scope}{resource.body.kind}{behind}{end}",
+            description=description,
+            action=action,
+            answers=((200, answer),),
             parameters=self._table.set("list"),
             produces=self._streams,
         )
-        return self._of_resource(resource, operation, everywhere=everywhere)
+        return self._of_resource(resource, operation, everywhere=everywhere, named=named)
+
+    def _list(self, resource: Resource, *, everywhere: bool = False) -> Operation:
+        watched = "list or watch" if "watch" in resource.verbs and resource.watch_paths else "list"
+        description = f"{watched} objects of kind {resource.body.kind}"
+        return self._stream(
+            resource, "list", ("list", ""), description, resource.list_definition, everywhere=everywhere
+        )
 
     def _watch_list(self, resource: Resource, *, everywhere: bool = False) -> Operation:
-        kind = resource.body.kind
-        scope, end = ("", "ForAllNamespaces") if everywhere else (self._scope(resource), "")
-        operation = Operation(
-            method="get",
-            id=f"watch{self._id}{scope}{kind}List{end}",
-            description=f"watch individual changes to a list of {kind}.{_DEPRECATED_LIST}",
-            action="watchlist",
-            answers=((200, WATCH_EVENT),),
-            parameters=self._table.set("list"),
-            produces=self._streams,
-        )
-        return self._of_resource(resource, operation, everywhere=everywhere)
+        description = f"watch individual changes to a list of {resource.body.kind}.{_DEPRECATED_LIST}"
+        return self._stream(resource, "watchlist", ("watch", "List"), description, WATCH_EVENT, everywhere=everywhere)
 
     def _watch_one(self, resource: Resource) -> Operation:
         kind = resource.body.kind
-        operation = Operation(
-            method="get",
-            id=f"watch{self._id}{self._scope(resource)}{kind}",
-            description=f"watch changes to an object of kind {kind}.{_DEPRECATED_ONE}",
-            action="watch",
-            answers=((200, WATCH_EVENT),),
-            parameters=self._table.set("list"),
-            produces=self._streams,
-        )
-        return self._of_resource(resource, operation, named=kind)
+        description = f"watch changes to an object of kind {kind}.{_DEPRECATED_ONE}"
+        return self._stream(resource, "watch", ("watch", ""), description, WATCH_EVENT, named=kind)
 
     def _collection(self, resource: Resource) -> Iterator[Operation]:
         if "list" in resource.verbs:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from pilothouse.kit.protowire import lengthy
 from pilothouse.openapi.protobuf import (
     Encode,
     bounds,
-    field,
     flag,
     inside,
     many,
     message,
+    methods,
     named,
     one,
     schema_or_flag,
@@ -34,10 +35,8 @@ _SCHEMA: Final[Encode] = message(
         "description": (4, text),
         "default": (5, yaml),
         **bounds(6),
-        "required": (19, texts),
-        "enum": (20, yamls),
         "additionalProperties": (21, schema_or_flag(_schema)),
-        "type": (22, lambda number, value: field(number, text(1, value))),
+        "type": (22, lambda number, value: lengthy(number, text(1, value))),
         "items": (23, one(inside(1, _schema))),
         "allOf": (24, many(_schema)),
         "properties": (25, named(1, _schema)),
@@ -52,35 +51,35 @@ _BODY: Final = message(
     {"description": (1, text), "name": (2, text), "in": (3, text), "required": (4, flag), "schema": (5, one(_schema))},
     6,
 )
-_QUERY: Final = message(
-    {
-        "required": (1, flag), "in": (2, text), "description": (3, text), "name": (4, text), "type": (6, text),
-        "format": (7, text), "default": (10, yaml), "uniqueItems": (20, flag), "enum": (21, yamls),
-    },
-    23,
-)  # fmt: skip
-_IN_PATH: Final = message(
-    {
-        "required": (1, flag), "in": (2, text), "description": (3, text), "name": (4, text), "type": (5, text),
-        "format": (6, text), "default": (9, yaml), "uniqueItems": (19, flag), "enum": (20, yamls),
-    },
-    22,
-)  # fmt: skip
+
+
+def _simple(type_at: int) -> Encode:
+    """A parameter in the URL; all numbers from that of its type on, `type_at`, are in a row with gaps."""
+    table = {
+        "required": (1, flag), "in": (2, text), "description": (3, text), "name": (4, text), "type": (type_at, text),
+        "format": (type_at + 1, text), "default": (type_at + 4, yaml), "uniqueItems": (type_at + 14, flag),
+        "enum": (type_at + 15, yamls),
+    }  # fmt: skip
+    return message(table, type_at + 17)
+
+
+_QUERY: Final = _simple(6)  # here the fifth member says whether it may be empty
+_IN_PATH: Final = _simple(5)
 
 
 def _parameter(value: Any) -> bytes:
     if value["in"] == "body":
-        return field(1, _BODY(value))
-    return field(2, field(4, _IN_PATH(value)) if value["in"] == "path" else field(3, _QUERY(value)))
+        return lengthy(1, _BODY(value))
+    return lengthy(2, lengthy(4, _IN_PATH(value)) if value["in"] == "path" else lengthy(3, _QUERY(value)))
 
 
 def _parameter_item(value: Any) -> bytes:
-    return field(2, _REFERENCE(value)) if "$ref" in value else field(1, _parameter(value))
+    return lengthy(2, _REFERENCE(value)) if "$ref" in value else lengthy(1, _parameter(value))
 
 
 _RESPONSE: Final = message({"description": (1, text), "schema": (2, one(inside(1, _schema)))}, 5)
 _REQUIREMENT: Final = message(
-    {"BearerToken": (1, lambda number, _: field(number, text(1, "BearerToken") + field(2, b"")))}
+    {"BearerToken": (1, lambda number, _: lengthy(number, text(1, "BearerToken") + lengthy(2, b"")))}
 )
 _API_KEY: Final = message({"type": (1, text), "name": (2, text), "in": (3, text), "description": (4, text)}, 5)
 _OPERATION: Final = message(
@@ -98,14 +97,7 @@ _OPERATION: Final = message(
     },
     13,
 )
-_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
-_PATH: Final = message(
-    {
-        **{method: (2 + index, one(_OPERATION)) for index, method in enumerate(_METHODS)},
-        "parameters": (9, many(_parameter_item)),
-    },
-    10,
-)
+_PATH: Final = message({**methods(2, _OPERATION), "parameters": (9, many(_parameter_item))}, 10)
 encode_v2: Final[Encode] = message(
     {
         "swagger": (1, text),

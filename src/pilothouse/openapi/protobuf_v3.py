@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from pilothouse.kit.protowire import lengthy
 from pilothouse.openapi.protobuf import (
     Encode,
     bounds,
     double,
-    field,
     flag,
     inside,
     many,
     message,
+    methods,
     named,
     one,
     schema_or_flag,
     text,
     texts,
     yaml,
-    yamls,
 )  # fmt: skip
 
 _REFERENCE: Final = message({"$ref": (1, text), "summary": (2, text), "description": (3, text)})
@@ -27,7 +27,7 @@ _REFERENCE: Final = message({"$ref": (1, text), "summary": (2, text), "descripti
 
 def _schema(value: Any) -> bytes:
     """A schema or a reference to one."""
-    return field(2, _REFERENCE(value)) if "$ref" in value else field(1, _SCHEMA(value))
+    return lengthy(2, _REFERENCE(value)) if "$ref" in value else lengthy(1, _SCHEMA(value))
 
 
 def _bare_schema(value: Any) -> bytes:
@@ -37,10 +37,10 @@ def _bare_schema(value: Any) -> bytes:
 def _default(number: int, value: Any) -> bytes:
     """The model has room for scalars only; other defaults are shown as present."""
     if isinstance(value, bool):
-        return field(number, flag(2, value))
+        return lengthy(number, flag(2, value))
     if isinstance(value, int | float):
-        return field(number, double(1, value))
-    return field(number, field(3, value.encode()) if isinstance(value, str) else b"")
+        return lengthy(number, double(1, value))
+    return lengthy(number, lengthy(3, value.encode()) if isinstance(value, str) else b"")
 
 
 _SCHEMA: Final[Encode] = message(
@@ -52,8 +52,6 @@ _SCHEMA: Final[Encode] = message(
         "deprecated": (8, flag),
         "title": (9, text),
         **bounds(10),
-        "required": (23, texts),
-        "enum": (24, yamls),
         "type": (25, text),
         "allOf": (26, many(_schema)),
         "oneOf": (27, many(_schema)),
@@ -88,14 +86,7 @@ _OPERATION: Final = message(
     },
     13,
 )
-_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
-_PATH: Final = message(
-    {
-        **{method: (4 + index, one(_OPERATION)) for index, method in enumerate(_METHODS)},
-        "parameters": (13, many(inside(1, _PARAMETER))),
-    },
-    14,
-)
+_PATH: Final = message({**methods(4, _OPERATION), "parameters": (13, many(inside(1, _PARAMETER)))}, 14)
 _SECURITY: Final = message({"type": (1, text), "description": (2, text), "name": (3, text), "in": (4, text)}, 9)
 encode_v3: Final[Encode] = message(
     {

@@ -9,6 +9,8 @@ import gzip
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from pilothouse.kit.protowire import integer, lengthy, varint
+
 Line = tuple[str, str, int, int]  # function, file, first line of the function, line
 Stack = tuple[Line, ...]  # innermost first
 ValueType = tuple[str, str]  # name, unit
@@ -38,33 +40,33 @@ class _Writer:
 
     def write(self) -> bytes:
         profile = self._profile
-        kinds = b"".join(_message(1, self._kind(kind)) for kind in profile.kinds)
-        samples = b"".join(_message(2, self._sample(stack, values)) for stack, values in profile.samples.items())
+        kinds = b"".join(lengthy(1, self._kind(kind)) for kind in profile.kinds)
+        samples = b"".join(lengthy(2, self._sample(stack, values)) for stack, values in profile.samples.items())
         locations = b"".join(
-            _message(4, _number(1, ident) + _message(4, _number(1, self._function(line)) + _number(2, line[3])))
+            lengthy(4, integer(1, ident) + lengthy(4, integer(1, self._function(line)) + integer(2, line[3])))
             for line, ident in self._locations.items()
         )
         functions = b"".join(
-            _message(
+            lengthy(
                 5,
-                _number(1, ident) + _number(2, self._string(name)) + _number(4, self._string(file)) + _number(5, first),
+                integer(1, ident) + integer(2, self._string(name)) + integer(4, self._string(file)) + integer(5, first),
             )
             for (name, file, first), ident in self._functions.items()
         )
-        period = _message(11, self._kind(profile.kinds[-1])) + _number(12, profile.period)
-        times = _number(9, profile.began) + _number(10, profile.took)
-        strings = b"".join(_message(6, text.encode()) for text in self._strings)
+        period = lengthy(11, self._kind(profile.kinds[-1])) + integer(12, profile.period)
+        times = integer(9, profile.began) + integer(10, profile.took)
+        strings = b"".join(lengthy(6, text.encode()) for text in self._strings)
         return kinds + samples + locations + functions + strings + times + period
 
     def _kind(self, kind: ValueType) -> bytes:
-        return _number(1, self._string(kind[0])) + _number(2, self._string(kind[1]))
+        return integer(1, self._string(kind[0])) + integer(2, self._string(kind[1]))
 
     def _sample(self, stack: Stack, values: Iterable[int]) -> bytes:
         ids = [self._locations.setdefault(line, len(self._locations) + 1) for line in stack]
         message = _packed(1, ids) + _packed(2, values)
         label = self._profile.labels.get(stack)
         if label is not None:
-            message += _message(3, _number(1, self._string("name")) + _number(2, self._string(label)))
+            message += lengthy(3, integer(1, self._string("name")) + integer(2, self._string(label)))
         return message
 
     def _function(self, line: Line) -> int:
@@ -74,22 +76,5 @@ class _Writer:
         return self._strings.setdefault(text, len(self._strings))
 
 
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _message(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(value)) + value
-
-
-def _packed(field: int, values: Iterable[int]) -> bytes:
-    return _message(field, b"".join(map(_varint, values)))
+def _packed(number: int, values: Iterable[int]) -> bytes:
+    return lengthy(number, b"".join(map(varint, values)))
