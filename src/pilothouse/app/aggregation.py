@@ -13,8 +13,9 @@ from pilothouse.aggregator.server import Aggregator, Needs, Options
 from pilothouse.app.settings import Settings
 from pilothouse.builtin import facts
 from pilothouse.discovery.catalog import Catalog, served
-from pilothouse.discovery.model import Group, group_version
+from pilothouse.discovery.model import Group
 from pilothouse.kit.metrics import Registry
+from pilothouse.machinery.scheme import api_version
 from pilothouse.openapi.catalog import Catalog as OpenAPICatalog
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks
@@ -54,7 +55,7 @@ def wanted_at_start(groups: Collection[Group]) -> list[Wanted]:
         Wanted(group.name, version.version, group.priority, version.priority, ON_START)
         for group in facts.groups()
         for version in group.versions
-        if version.priority and group_version(group.name, version.version) in there
+        if version.priority and api_version(group.name, version.version) in there
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.kit.record import record
+from pilothouse.machinery.scheme import api_version
 
 USUAL_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 PART_VERBS: Final = ("get", "patch", "update")
@@ -158,7 +159,7 @@ class ResourceFacts:
 
     @property
     def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
+        return api_version(self.group, self.version)
 
 
 @record

@@ -15,6 +15,7 @@ from pilothouse.builtin import facts, namerules
 from pilothouse.builtin.behaviours import behaviour
 from pilothouse.builtin.conversions import conversion, hub_version
 from pilothouse.builtin.types import META, TypeTable
+from pilothouse.machinery.scheme import api_version
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.resource import (
     DeleteRule,
@@ -196,5 +197,5 @@ def kinds(types: TypeTable) -> frozenset[tuple[str, str]]:
     for package, kind in types.kinds():
         folder, _, version = package.rpartition("/")
         group = "" if package == META else folders.get(folder, folder.rpartition("/")[2])
-        found.add((f"{group}/{version}" if group else version, kind))
+        found.add((api_version(group, version), kind))
     return frozenset(found)

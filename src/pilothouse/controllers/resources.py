@@ -13,6 +13,7 @@ from pilothouse.controllers.client import LoopbackClient
 from pilothouse.controllers.clock import Clock
 from pilothouse.controllers.streams import Object
 from pilothouse.kit.record import record
+from pilothouse.machinery.scheme import api_version
 
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _ROOTS: Final = ("/api", "/apis")
@@ -33,7 +34,7 @@ class Served:
 
     @property
     def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
+        return api_version(self.group, self.version)
 
     def path(self, namespace: str = "", name: str = "", part: str = "") -> str:
         """Of the collection (in all namespaces without one), of an object, of a subresource."""

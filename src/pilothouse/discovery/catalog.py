@@ -7,9 +7,10 @@ from functools import partial
 from typing import Final
 
 from pilothouse.discovery import documents
-from pilothouse.discovery.model import Document, Encode, Group, group_version
+from pilothouse.discovery.model import Document, Encode, Group
 from pilothouse.endpoints.negotiation import Form
 from pilothouse.kit.record import record
+from pilothouse.machinery.scheme import api_version
 
 
 @record
@@ -117,4 +118,4 @@ def _group_pages(group: Group) -> list[Page]:
 
 def served(groups: Iterable[Group]) -> frozenset[str]:
     """The served group versions (`apps/v1`, `v1`)."""
-    return frozenset(group_version(group.name, version.name) for group in groups for version in group.versions)
+    return frozenset(api_version(group.name, version.name) for group in groups for version in group.versions)

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.discovery.model import Document, Group, Resource, Subresource, Version, group_version
+from pilothouse.discovery.model import Document, Group, Resource, Subresource, Version
+from pilothouse.machinery.scheme import api_version
 
 AGGREGATED_VERSION: Final = "apidiscovery.k8s.io/v2"
 AGGREGATED_KIND: Final = "APIGroupDiscoveryList"
@@ -36,7 +37,7 @@ def group_document(group: Group) -> Document:
 
 def _group(group: Group) -> Document:
     versions = [
-        {"groupVersion": group_version(group.name, version.name), "version": version.name} for version in group.versions
+        {"groupVersion": api_version(group.name, version.name), "version": version.name} for version in group.versions
     ]
     return {"name": group.name, "versions": versions, "preferredVersion": dict(versions[0])}
 
@@ -48,7 +49,7 @@ def resource_list(group: str, version: Version) -> Document:
         shown.append(_resource(group, version.name, resource))
         shown.extend(_part(group, version.name, resource, part) for part in resource.subresources)
     head = {"kind": "APIResourceList", "apiVersion": "v1"} if group else {"kind": "APIResourceList"}
-    return {**head, "groupVersion": group_version(group, version.name), "resources": shown}
+    return {**head, "groupVersion": api_version(group, version.name), "resources": shown}
 
 
 def _foreign(group: str, version: str, kind_group: str, kind_version: str) -> Document:

@@ -71,8 +71,3 @@ class Group:
 
     name: str
     versions: tuple[Version, ...]
-
-
-def group_version(group: str, version: str) -> str:
-    """`apps/v1`; the core group has its version alone."""
-    return f"{group}/{version}" if group else version

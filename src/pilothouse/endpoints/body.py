@@ -20,6 +20,7 @@ from pilothouse.machinery.errors import APIError, bad_request, too_large
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.scheme import api_version
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.managedfields import resets
 from pilothouse.registry.request import Write
@@ -43,7 +44,7 @@ class Target:
 
     @property
     def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
+        return api_version(self.group, self.version)
 
 
 def weight(data: bytes, media_type: str) -> int:

@@ -11,6 +11,11 @@ from pilothouse.kit.record import record
 from pilothouse.machinery.schema import Schema
 
 
+def api_version(group: str, version: str) -> str:
+    """`apps/v1`; the core group ("") has its version alone: `v1`."""
+    return f"{group}/{version}" if group else version
+
+
 class GroupVersion(NamedTuple):
     """A group ("" is the core group) and a version of it."""
 
@@ -19,7 +24,7 @@ class GroupVersion(NamedTuple):
 
     def __str__(self) -> str:
         """As `apiVersion` says it: `apps/v1`, `v1`."""
-        return f"{self.group}/{self.version}" if self.group else self.version
+        return api_version(self.group, self.version)
 
     def kind(self, kind: str) -> GroupVersionKind:
         return GroupVersionKind(self.group, self.version, kind)
@@ -35,7 +40,7 @@ class GroupVersionKind(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
+        return api_version(self.group, self.version)
 
     @property
     def group_version(self) -> GroupVersion:
@@ -53,7 +58,7 @@ class GroupVersionResource(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
+        return api_version(self.group, self.version)
 
     @property
     def group_version(self) -> GroupVersion:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
+from pilothouse.admission.podamounts import of_containers
 from pilothouse.builtin.shared.resources import HUGE_PAGES, claims, requirements
 from pilothouse.machinery import quantity
 from pilothouse.machinery.rules import Field
@@ -23,46 +24,13 @@ def _amounts(container: Object, kind: str) -> Object:
     return (container.get("resources") or {}).get(kind) or {}
 
 
-def aggregate_requests(spec: Object) -> dict[str, quantity.Quantity]:
-    """What a pod's containers ask for together: the sum of those that run at once, or the largest starting phase."""
-    total: dict[str, quantity.Quantity] = {}
-    for container in spec.get("containers") or ():
-        _add(total, _amounts(container, "requests"))
-    sidecars: dict[str, quantity.Quantity] = {}
-    phases: dict[str, quantity.Quantity] = {}
-    for container in spec.get("initContainers") or ():
-        requests = _amounts(container, "requests")
-        if container.get("restartPolicy") == "Always":
-            _add(total, requests)
-            _add(sidecars, requests)
-            _raise(phases, sidecars.items())
-        else:
-            phase = dict(sidecars)
-            _add(phase, requests)
-            _raise(phases, phase.items())
-    _raise(total, phases.items())
-    return total
-
-
-def _add(total: dict[str, quantity.Quantity], amounts: Object) -> None:
-    for name, text in amounts.items():
-        amount = quantity.parse(text)
-        total[name] = total[name] + amount if name in total else amount
-
-
-def _raise(total: dict[str, quantity.Quantity], amounts: Iterable[tuple[str, quantity.Quantity]]) -> None:
-    for name, amount in amounts:
-        if name not in total or amount > total[name]:
-            total[name] = amount
-
-
 def pod_resource_defaults(spec: dict[str, Any]) -> None:
     """Requests of a pod that has limits: what its containers ask for together, else the limit."""
     resources = spec.get("resources")
     limits = resources.get("limits") if resources else None
     if not resources or not limits:
         return
-    asked = aggregate_requests(spec)
+    asked = of_containers(spec, "requests")
     requests = dict(resources.get("requests") or {})
     for name, limit in limits.items():
         if name not in requests and is_supported(name):
@@ -89,7 +57,7 @@ def pod_resources(spec: Object, field: Field, known_claims: list[str]) -> None:
 
 def _consistency(spec: Object, value: Object, field: Field) -> None:
     requests, limits = value.get("requests") or {}, value.get("limits") or {}
-    asked = aggregate_requests(spec)
+    asked = of_containers(spec, "requests")
     for name in sorted(requests):
         if name in asked and is_supported(name) and asked[name] > quantity.parse(requests[name]):
             why = f"must be greater than or equal to aggregate container requests of {asked[name]}"
