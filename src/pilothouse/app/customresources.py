@@ -16,7 +16,6 @@ from pilothouse.builtin.definitions import BuiltinDefinitions
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import META
 from pilothouse.discovery.model import Group
-from pilothouse.extensions.conversion import Outside, Resolve
 from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.server import ExtensionsServer
 from pilothouse.extensions.server import Needs as ExtensionNeeds
@@ -27,6 +26,7 @@ from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.resource import Resource
 from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks
+from pilothouse.serving.webhook import Outside, Resolve
 
 _DEFINITIONS = "apiextensions.k8s.io", "customresourcedefinitions"
 _SCALES = "k8s.io/api/autoscaling/v1"

@@ -4,27 +4,17 @@ CustomResourceDefinitions"). Nothing but labels and annotations of an object's m
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import binascii
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import orjson
 
 from pilothouse.machinery.jsoncodec import dumps
-from pilothouse.serving.client import CallFailed, Client, Destination
-from pilothouse.serving.dialing import ClientTLS, DialFailed, client_tls, nobody
-from pilothouse.serving.http import BodyTooLarge, HeaderList
+from pilothouse.serving.webhook import CallError, Endpoint, Outside
 
 Object = dict[str, Any]
-Resolve = Callable[[str, str, int], Awaitable[tuple[str, int]]]
-"""(namespace, name, port) of a Service -> where to connect. Raises OSError with the reason."""
 
 SECONDS: Final = 30.0  # for one call
-_LARGEST: Final = 64 << 20  # bytes of an answer
 _CHANGEABLE: Final = ("labels", "annotations")
 _FIXED: Final = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
 
@@ -33,47 +23,21 @@ class ConversionFailed(Exception):
     """The objects could not be converted; the text is told to the client."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """What calls need: a client, a way to find Services, fresh uids."""
-
-    client: Client
-    resolve: Resolve
-    new_uid: Callable[[], str]
-
-
 class Webhook:
     """The webhook of one definition. `config`: its `spec.conversion.webhook.clientConfig`."""
 
     def __init__(self, config: Object, outside: Outside) -> None:
-        self._outside = outside
-        service = config.get("service")
-        if service is not None:
-            host = f"{service.get('name', '')}.{service.get('namespace', '')}.svc"
-            self._service: tuple[str, str, int] | None = (
-                service.get("namespace", ""),
-                service.get("name", ""),
-                service.get("port") or 443,
-            )
-            port, path = self._service[2], service.get("path") or "/"
-            self._url = f"https://{host}:{port}{path if path.startswith('/') else f'/{path}'}"
-        else:
-            self._service = None
-            self._url = str(config.get("url", ""))
-        where = urlsplit(self._url)
-        self._host, self._port = where.hostname or "", where.port or 443
-        query = f"{where.query}&" if where.query else ""
-        self._target = f"{where.path or '/'}?{query}timeout={SECONDS:.0f}s"
-        self._tls = _trust(config.get("caBundle") or "", self._host)
+        self._new_uid = outside.new_uid
+        self._endpoint = Endpoint(config, outside)
 
     def close(self) -> None:
-        self._outside.client.forget(self._tls)
+        self._endpoint.close()
 
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
         """The objects (all of one version) in another one. Raises ConversionFailed."""
         first = objects[0]
         head = f"conversion webhook for {first['apiVersion']}, Kind={first['kind']}"
-        uid = self._outside.new_uid()
+        uid = self._new_uid()
         review = {
             "kind": "ConversionReview",
             "apiVersion": "apiextensions.k8s.io/v1",
@@ -81,65 +45,13 @@ class Webhook:
             "response": {"uid": "", "convertedObjects": None, "result": {"metadata": {}}},
         }
         try:
-            answer = await self._call(dumps(review))
-        except _CallError as error:
+            answer = await self._endpoint.post(dumps(review), SECONDS)
+        except CallError as error:
             raise ConversionFailed(f"{head} failed: {error}") from error
         made = _converted(answer, uid, head, len(objects))
         for before, after in zip(objects, made, strict=True):
             _check(before, after, api_version, head)
         return made
-
-    async def _call(self, body: bytes) -> bytes:
-        headers: HeaderList = [
-            (b"Host", urlsplit(self._url).netloc.encode()),
-            (b"Content-Type", b"application/json"),
-            (b"Accept", b"application/json, */*"),
-        ]
-        posted = f'Post "https://{urlsplit(self._url).netloc}{self._target}"'
-        try:
-            async with asyncio.timeout(SECONDS):
-                host, port = self._host, self._port
-                if self._service is not None:
-                    host, port = await self._outside.resolve(*self._service)
-                destination = Destination(host, port, self._tls)
-                answered = await self._outside.client.call(destination, "POST", self._target.encode(), headers, body)
-                data = await answered.read(_LARGEST)
-        except TimeoutError:
-            raise _CallError(f"{posted}: context deadline exceeded") from None
-        except (DialFailed, CallFailed, OSError) as error:
-            raise _CallError(f"{posted}: {error}") from error
-        except BodyTooLarge as error:
-            raise _CallError(f"the answer is larger than {_LARGEST} bytes") from error
-        if answered.status != 200:
-            raise _CallError(_refusal(answered.status, data))
-        return data
-
-
-class _CallError(Exception):
-    """No usable answer."""
-
-
-def _trust(bundle: str, name: str) -> ClientTLS:
-    """With a bundle that cannot be read nobody is trusted: calls fail, and say why."""
-    try:
-        return client_tls(name, authorities=base64.b64decode(bundle) if bundle else b"")
-    except (OSError, ValueError, binascii.Error):
-        return nobody(name)
-
-
-def _refusal(status: int, data: bytes) -> str:
-    """What an answer other than 200 says: a Status' message, or the usual words."""
-    try:
-        found = orjson.loads(data)
-        if found.get("kind") == "Status" and found.get("message"):
-            return str(found["message"])
-    except (orjson.JSONDecodeError, AttributeError):
-        pass  # no Status: the usual words follow
-    if status >= 500:
-        return 'an error on the server ("unknown") has prevented the request from succeeding'
-    if status == 404:
-        return "the server could not find the requested resource"
-    return f"the server rejected our request for an unknown reason (HTTP {status})"
 
 
 def _converted(data: bytes, uid: str, head: str, count: int) -> list[Object]:

@@ -18,7 +18,7 @@ from pilothouse.extensions.admission import Guarded
 from pilothouse.extensions.body import CustomBody, ScaleBody
 from pilothouse.extensions.codec import CustomCodec
 from pilothouse.extensions.columns import columns_of
-from pilothouse.extensions.conversion import Outside, Webhook
+from pilothouse.extensions.conversion import Webhook
 from pilothouse.extensions.converted import (
     Conversions,
     ConvertedDeleter,
@@ -44,6 +44,7 @@ from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.resource import FieldLabels, Generation, Resource, ServedVersion, StatusRule
 from pilothouse.registry.store import GenericStore, Services
+from pilothouse.serving.webhook import Outside
 from pilothouse.storage.api import Storage
 
 VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
