@@ -285,15 +285,16 @@ def fold_owners(obj: Object) -> str:
     owners = metadata.get("ownerReferences") if metadata else None
     if not owners or len(owners) < 2:
         return ""
-    kept: list[Any] = []
+    kept: dict[frozenset[Any], Any] = {}
     repeated: list[str] = []
     for owner in owners:
-        if owner in kept:
+        members = frozenset(owner.items())  # of decoded metadata: texts and booleans
+        if members in kept:
             repeated.append(str(owner.get("uid", "")))
         else:
-            kept.append(owner)
+            kept[members] = owner
     if repeated and metadata is not None:
-        metadata["ownerReferences"] = kept
+        metadata["ownerReferences"] = list(kept.values())
     return ", ".join(dict.fromkeys(repeated))
 
 

@@ -42,9 +42,21 @@ class Load:
             self.size = size
 
 
+def _nothing_sent() -> Object:
+    return {}
+
+
+def _unheard(name: str, value: str) -> None:
+    """Nobody keeps notes of this write."""
+
+
 @record
 class Write:
-    """One write. `version` is that of the request; `manager` owns what it changes; `warn` collects Warning headers."""
+    """One write. `version` is that of the request; `manager` owns what it changes; `warn` collects Warning headers.
+
+    `sent` gives the members of the options as they were sent, for who is told of them. `note` keeps a name and a text
+    for the audit log. `judged`: webhooks and policies have seen it already, in the shape of the subresource.
+    """
 
     namespace: str
     name: str
@@ -59,6 +71,9 @@ class Write:
     field_validation: str = "Warn"
     load: Load = field(default_factory=Load)
     service_families: tuple[str, ...] = ("IPv4",)
+    sent: Callable[[], Object] = _nothing_sent
+    note: Callable[[str, str], None] = _unheard
+    judged: bool = False
 
     def context(self) -> Context:
         return Context(
@@ -115,6 +130,12 @@ class Admission(Protocol):
 
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None: ...
 
+    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:
+        """The same for the object of a subresource that has a shape of its own: Scale, Binding, Eviction, a review."""
+        ...
+
+    async def validate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None: ...
+
 
 class NoAdmission:
     """Everything is admitted."""
@@ -123,6 +144,12 @@ class NoAdmission:
         return
 
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
+        return
+
+    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:
+        return
+
+    async def validate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:
         return
 
 

@@ -92,11 +92,11 @@ class GenericStore:
 
     # Writing
 
-    @staticmethod
-    def _fold_owners(obj: Object, write: Write) -> None:
-        repeated = meta.fold_owners(obj)
-        if repeated:
-            write.warn(meta.OWNERS_WARNING + repeated)
+    async def _fold_owners(self, obj: Object, write: Write) -> None:
+        if (obj.get("metadata") or {}).get("ownerReferences"):
+            repeated = await self._aside(write.load.size, meta.fold_owners, obj)
+            if repeated:
+                write.warn(meta.OWNERS_WARNING + repeated)
 
     async def create(self, obj: Object, write: Write) -> StoredObject:
         """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's."""
@@ -104,7 +104,7 @@ class GenericStore:
         generated = not (obj.get("metadata") or {}).get("name") and bool(
             (obj.get("metadata") or {}).get("generateName")
         )
-        self._fold_owners(obj, write)
+        await self._fold_owners(obj, write)
         await admission.mutate("CREATE", obj, None, write)
         for attempt in range(NAME_TRIES):
             if generated and attempt:
@@ -275,7 +275,7 @@ class GenericStore:
             )
             raise conflict(self.resource.group, self.resource.plural, name, why)
         obj.setdefault("metadata", {}).pop("resourceVersion", None)
-        self._fold_owners(obj, write)
+        await self._fold_owners(obj, write)
         await self.services.admission.mutate("CREATE", obj, None, write)
         await self._aside(write.load.size, self._shape_create, obj, write)
         await pending.take(obj, None, write)
@@ -288,9 +288,9 @@ class GenericStore:
     ) -> bytes:
         """The new bytes of an existing object; the current ones where nothing changed."""
         write.load.at_least(effort(current.value))
-        old = self.codec.decode(current)
-        obj = await produce(self.codec.decode(current))
-        self._fold_owners(obj, write)
+        old = await self._aside(write.load.size, self.codec.decode, current)
+        obj = await produce(await self._aside(write.load.size, self.codec.decode, current))
+        await self._fold_owners(obj, write)
         await self.services.admission.mutate("UPDATE", obj, old, write)
         obj.setdefault("metadata", {})
         meta.check_version(self.resource, name, obj, old, unconditional=free)
