@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pilothouse.builtin.certificates import keys, pem
 from pilothouse.builtin.certificates.signers import signer_name
-from pilothouse.machinery.rules import Field, at, on_create, required, rules
+from pilothouse.machinery.rules import Field, at, each_once, on_create, required, rules
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
@@ -130,23 +130,18 @@ def _lifetime(value: int, field: Field) -> None:
         field.invalid("", value, why)
 
 
-def _conditions(value: Sequence[Object], field: Field) -> None:
-    seen: set[str] = set()
+def _condition(value: Object, field: Field) -> None:
+    kind, status = value.get("type", ""), value.get("status", "")
+    if not kind:
+        field.required("type")
+    supported = ("True",) if kind in _ALWAYS_TRUE else _STATUSES
+    if not status:
+        field.required("status")
+    elif status not in supported:
+        field.not_supported("status", status, supported)
 
-    def condition(one: Object, inner: Field) -> None:
-        kind, status = one.get("type", ""), one.get("status", "")
-        if not kind:
-            inner.required("type")
-        supported = ("True",) if kind in _ALWAYS_TRUE else _STATUSES
-        if not status:
-            inner.required("status")
-        elif status not in supported:
-            inner.not_supported("status", status, supported)
-        if kind in seen:
-            inner.duplicate("type", kind)
-        seen.add(kind)
 
-    field.each("", condition, value)
+_conditions: Final = each_once("type", _condition)
 
 
 def _one_verdict(value: Sequence[Object], field: Field) -> None:

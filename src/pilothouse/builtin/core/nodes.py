@@ -11,7 +11,7 @@ from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.resources import INTEGERS
 from pilothouse.builtin.shared.scheduling import EFFECTS
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import NOT_NEGATIVE, Field, at, defaults, on_update, rules, shown
+from pilothouse.machinery.rules import NOT_NEGATIVE, Field, at, defaults, on_update, repeated, rules, shown
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _INFO: Final = (
@@ -65,12 +65,8 @@ def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
 
 
 def _addresses(items: Sequence[Mapping[str, Any]], field: Field) -> None:
-    seen: set[tuple[str, str]] = set()
-    for index, one in enumerate(items):
-        key = (one.get("type", ""), one.get("address", ""))
-        if key in seen:
-            field.duplicate(f"[{index}]", internal("NodeAddress", one))
-        seen.add(key)
+    for index, one in repeated(items, lambda one: (one.get("type", ""), one.get("address", ""))):
+        field.duplicate(f"[{index}]", internal("NodeAddress", one))
 
 
 def _amounts(kind: str, status: Mapping[str, Any], field: Field) -> None:

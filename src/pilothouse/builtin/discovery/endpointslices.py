@@ -7,7 +7,18 @@ from typing import Final
 
 from pilothouse.builtin.shared import addresses
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field, at, at_most, defaults, immutable_null, one_of, required, rules, vocabulary
+from pilothouse.machinery.rules import (
+    Field,
+    at,
+    at_most,
+    defaults,
+    each_once,
+    immutable_null,
+    one_of,
+    required,
+    rules,
+    vocabulary,
+)
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
 _TYPES: Final = ("FQDN", "IPv4", "IPv6")
@@ -113,27 +124,20 @@ def _endpoints(value: Sequence[Object], field: Field) -> None:
     field.each("", endpoint, value)
 
 
-def _ports(value: Sequence[Object], field: Field) -> None:
-    if at_most(_MOST_PORTS)(value, field):
-        return
-    seen: set[str] = set()
+def _port_name(value: Object, field: Field) -> None:
+    name = value.get("name", "")
+    if name:
+        field.all_invalid("name", name, names.label(name))
 
-    def port(one: Object, inner: Field) -> None:
-        name = one.get("name", "")
-        if name:
-            inner.all_invalid("name", name, names.label(name))
-        if name in seen:
-            inner.duplicate("name", name)
-        seen.add(name)
-        protocol, application = one.get("protocol"), one.get("appProtocol")
-        if protocol is None:
-            inner.required("protocol")
-        elif protocol not in _PROTOCOLS:
-            inner.not_supported("protocol", protocol, _PROTOCOLS)
-        if application is not None:
-            inner.all_invalid("appProtocol", application, names.qualified_name(application))
 
-    field.each("", port, value)
+def _port_protocols(value: Object, field: Field) -> None:
+    protocol, application = value.get("protocol"), value.get("appProtocol")
+    if protocol is None:
+        field.required("protocol")
+    elif protocol not in _PROTOCOLS:
+        field.not_supported("protocol", protocol, _PROTOCOLS)
+    if application is not None:
+        field.all_invalid("appProtocol", application, names.qualified_name(application))
 
 
 def _addresses_are_there(value: Sequence[Object], field: Field) -> None:
@@ -158,7 +162,7 @@ behaviour: Final = Behaviour(
     prepare=_prepare,
     validate=rules(
         at("endpoints", _endpoints),
-        at("ports", _ports),
+        at("ports", at_most(_MOST_PORTS), each_once("name", _port_name, then=_port_protocols)),
         at("addressType", required, one_of(*_TYPES)),
         at("addressType", immutable_null),
         at("endpoints", _addresses_are_there),

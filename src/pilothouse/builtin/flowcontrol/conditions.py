@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Final
 
-from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules import Field, Rule, each_once
 from pilothouse.registry.behaviour import Object
 
 
-def unique_conditions(value: Sequence[Object], field: Field) -> None:
-    seen: set[str] = set()
+def _condition(value: Object, field: Field) -> None:
+    if not value.get("type"):
+        field.required("type")
 
-    def condition(one: Object, inner: Field) -> None:
-        kind = one.get("type", "")
-        if not kind:
-            inner.required("type")
-        if kind in seen:
-            inner.duplicate("type", kind)
-        seen.add(kind)
 
-    field.each("", condition, value)
+unique_conditions: Final[Rule] = each_once("type", _condition)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field, at, on_create, rules
+from pilothouse.machinery.rules import Field, at, each_once, on_create, rules
 from pilothouse.registry.behaviour import Behaviour, Object, Part
 
 _STATUSES: Final = ("False", "True", "Unknown")
@@ -24,20 +23,16 @@ def _name(value: Object, field: Field) -> None:
         field.invalid("metadata.name", name, "name must be in the form of <group>.<resource>")
 
 
-def _servers(value: Sequence[Object], field: Field) -> None:
-    seen: set[str] = set()
+def _server_name(value: Object, field: Field) -> None:
+    name = value.get("apiServerID", "")
+    field.all_invalid("apiServerID", name, names.label(name))
 
-    def server(one: Object, inner: Field) -> None:
-        name, version = one.get("apiServerID", ""), one.get("encodingVersion", "")
-        inner.all_invalid("apiServerID", name, names.label(name))
-        if name in seen:
-            inner.duplicate("apiServerID", name)
-        seen.add(name)
-        if version not in (one.get("decodableVersions") or ()):
-            why = f"decodableVersions must include encodingVersion {version}"
-            inner.invalid("decodableVersions", one.get("decodableVersions"), why)
 
-    field.each("", server, value)
+def _decodable(value: Object, field: Field) -> None:
+    version = value.get("encodingVersion", "")
+    if version not in (value.get("decodableVersions") or ()):
+        why = f"decodableVersions must include encodingVersion {version}"
+        field.invalid("decodableVersions", value.get("decodableVersions"), why)
 
 
 def _common(value: Object, field: Field) -> None:
@@ -51,22 +46,17 @@ def _common(value: Object, field: Field) -> None:
     field.invalid("commonEncodingVersion", said, why)
 
 
-def _conditions(value: Sequence[Object], field: Field) -> None:
-    seen: set[str] = set()
+def _type(value: Object, field: Field) -> None:
+    if not value.get("type"):
+        field.required("type")
 
-    def condition(one: Object, inner: Field) -> None:
-        kind, status = one.get("type", ""), one.get("status", "")
-        if not kind:
-            inner.required("type")
-        if kind in seen:
-            inner.duplicate("type", kind)
-        seen.add(kind)
-        if status not in _STATUSES:
-            inner.not_supported("status", status, _STATUSES)
-        if not one.get("reason"):
-            inner.required("reason")
 
-    field.each("", condition, value)
+def _verdict(value: Object, field: Field) -> None:
+    status = value.get("status", "")
+    if status not in _STATUSES:
+        field.not_supported("status", status, _STATUSES)
+    if not value.get("reason"):
+        field.required("reason")
 
 
 behaviour: Final = Behaviour(
@@ -74,9 +64,9 @@ behaviour: Final = Behaviour(
     parts={
         "status": Part(
             validate=rules(
-                at("status.storageVersions", _servers),
+                at("status.storageVersions", each_once("apiServerID", _server_name, then=_decodable)),
                 at("status", _common),
-                at("status.conditions", _conditions),
+                at("status.conditions", each_once("type", _type, then=_verdict)),
             )
         )
     },

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pilothouse.builtin.resource import words
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Defaults, Field, defaults
+from pilothouse.machinery.rules import Defaults, Field, defaults, repeated
 from pilothouse.registry.behaviour import Object
 
 _MODES: Final = ("All", "ExactCount")
@@ -163,12 +163,8 @@ def spec_rules(value: Object, field: Field) -> None:
 
 
 def _duplicates(items: Sequence[Object] | None, field: Field, path: str, key: Callable[[Object], Any]) -> None:
-    seen: set[Any] = set()
-    for index, item in enumerate(items or ()):
-        own = key(item)
-        if own in seen:
-            field.duplicate(f"{path}[{index}]", item)
-        seen.add(own)
+    for index, item in repeated(items or (), key):
+        field.duplicate(f"{path}[{index}]", item)
 
 
 def _named(item: Object) -> Any:

@@ -10,7 +10,7 @@ from pilothouse.builtin.shared.fields import fixed, sent_empty
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field, at, immutable, rules
+from pilothouse.machinery.rules import Field, at, immutable, repeated, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
@@ -89,17 +89,13 @@ def _devices(value: Object, field: Field) -> None:
 # -- second half
 
 
-def _repeated(items: Sequence[Object], field: Field, show: Any) -> None:
-    seen: set[str] = set()
-    for index, item in enumerate(items):
-        name = item.get("name", "")
-        if name in seen:
-            field.duplicate(f"[{index}]", show(item))
-        seen.add(name)
+def _named(item: Object) -> Any:
+    return item.get("name", "")
 
 
 def _declared_devices(value: Sequence[Object], field: Field) -> None:
-    _repeated(value, field, lambda item: item.get("name", ""))
+    for index, item in repeated(value, _named):
+        field.duplicate(f"[{index}]", _named(item))
     field.each("", devices.declared_device, value)
 
 
@@ -117,7 +113,8 @@ def _counters(value: Sequence[Object], field: Field) -> None:
     if len(value) > _MOST_COUNTER_SETS:
         field.too_many("", len(value), _MOST_COUNTER_SETS)
         return
-    _repeated(value, field, lambda item: item)
+    for index, item in repeated(value, _named):
+        field.duplicate(f"[{index}]", item)
     field.each("", _counter_set, value)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from pilothouse.builtin.scheduling.groups import scheduling_policy
 from pilothouse.builtin.shared.fields import inside, one_member
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field, at, required, rules
+from pilothouse.machinery.rules import Field, at, repeated, required, rules
 from pilothouse.registry.behaviour import Behaviour, Object
 
 _LISTS: Final = ("podGroupTemplates", "compositePodGroupTemplates")
@@ -24,12 +24,8 @@ def _template(value: Object, field: Field) -> None:
 
 
 def _templates(value: Sequence[Object], field: Field) -> None:
-    seen: set[str] = set()
-    for index, one in enumerate(value):
-        name = one.get("name", "")
-        if name in seen:
-            field.duplicate(f"[{index}]", one)
-        seen.add(name)
+    for index, one in repeated(value, lambda one: one.get("name", "")):
+        field.duplicate(f"[{index}]", one)
     field.each("", _template, value)
 
 

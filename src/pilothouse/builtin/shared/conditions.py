@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.machinery import names as words
-from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules import Field, each_once
 
 _STATUSES: Final = ("False", "True", "Unknown")
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
@@ -47,12 +47,4 @@ def _condition(value: Object, field: Field) -> None:
         field.too_long("message", _MAX_MESSAGE)
 
 
-def conditions(items: Sequence[Object], field: Field) -> None:
-    """A list of conditions, told from the list: each type once."""
-    seen: set[str] = set()
-    for index, value in enumerate(items):
-        kind = value.get("type", "")
-        if kind in seen:
-            field.duplicate(f"[{index}].type", kind)
-        seen.add(kind)
-        field.within(f"[{index}]", _condition, value)
+conditions: Final = each_once("type", then=_condition)  # a rule for the whole list

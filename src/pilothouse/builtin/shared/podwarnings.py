@@ -8,6 +8,7 @@ from typing import Any, Final
 from pilothouse.builtin.shared.amounts import is_whole
 from pilothouse.builtin.shared.volumewarnings import volume_warnings
 from pilothouse.machinery import names as words
+from pilothouse.machinery.rules import repeated
 
 # Node labels with a successor: since when, and which.
 _LABELS: Final = {
@@ -94,13 +95,9 @@ def _placement(path: str, spec: Object) -> Iterator[str]:
 
 
 def _repeated(path: str, spec: Object) -> Iterator[str]:
+    for index, one in repeated(spec.get("hostAliases") or (), lambda one: one.get("ip", "")):
+        yield f'{path}hostAliases[{index}].ip: duplicate ip "{one.get("ip", "")}"'
     seen: set[str] = set()
-    for index, one in enumerate(spec.get("hostAliases") or ()):
-        address = one.get("ip", "")
-        if address in seen:
-            yield f'{path}hostAliases[{index}].ip: duplicate ip "{address}"'
-        seen.add(address)
-    seen = set()
     for index, one in enumerate(spec.get("imagePullSecrets") or ()):
         name = one.get("name", "")
         if not name:

@@ -8,7 +8,7 @@ from typing import Final
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.storage.parameters import driver_name
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import IMMUTABLE, Field, at, not_negative, required, rules
+from pilothouse.machinery.rules import IMMUTABLE, Field, at, each_once, not_negative, required, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _PACKAGE: Final = "k8s.io/api/storage/v1"
@@ -43,26 +43,13 @@ def _topology_keys(value: Object, field: Field) -> None:
         field.all_invalid("", key, names.qualified_name(key))
 
 
-_driver_rules: Final = (
+_drivers: Final = each_once(
+    "name",
     lambda value, field: field.within("name", driver_name, value.get("name", "")),
     at("nodeID", required, _id),
     at("allocatable.count", not_negative),
     _topology_keys,
 )
-
-
-def _drivers(value: Sequence[Object], field: Field) -> None:
-    seen: set[str] = set()
-
-    def driver(one: Object, inner: Field) -> None:
-        for rule in _driver_rules:
-            rule(one, inner)
-        name = one.get("name", "")
-        if name in seen:
-            inner.duplicate("name", name)
-        seen.add(name)
-
-    field.each("", driver, value)
 
 
 def _same_drivers(value: Sequence[Object], field: Field) -> None:

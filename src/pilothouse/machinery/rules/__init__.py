@@ -16,6 +16,7 @@ from pilothouse.machinery.rules.checks import (
     not_negative,
     one_of,
     positive,
+    repeated,
     required,
     required_as,
     unique,
@@ -27,6 +28,7 @@ from pilothouse.machinery.rules.combine import (
     dig,
     each,
     each_key,
+    each_once,
     each_value,
     if_changed,
     on_create,
@@ -41,8 +43,8 @@ from pilothouse.machinery.rules.field import Field, Rule, as_json, join, quoted,
 
 __all__ = [
     "Defaults", "Field", "IMMUTABLE", "NOT_NEGATIVE", "POSITIVE", "Rule", "Validate", "as_json", "at",
-    "at_most", "between", "computed", "defaults", "dig", "each", "each_key", "each_value", "exactly_one", "given",
-    "if_changed", "immutable", "immutable_null", "join", "longest", "must_be", "not_empty", "not_negative",
-    "on_create", "on_update", "one_of", "positive", "quoted", "required", "required_as", "rules",
+    "at_most", "between", "computed", "defaults", "dig", "each", "each_key", "each_once", "each_value", "exactly_one",
+    "given", "if_changed", "immutable", "immutable_null", "join", "longest", "must_be", "not_empty", "not_negative",
+    "on_create", "on_update", "one_of", "positive", "quoted", "repeated", "required", "required_as", "rules",
     "sees_absent", "shown", "sorted_map", "together", "unique", "vocabulary", "when", "when_is",
 ]  # fmt: skip

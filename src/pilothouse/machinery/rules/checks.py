@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from pilothouse.machinery.rules.combine import sees_absent
@@ -106,6 +106,16 @@ def at_most(limit: int) -> Rule:
     return run
 
 
+def repeated(items: Sequence[Any], key: Callable[[Any], Any]) -> Iterator[tuple[int, Any]]:
+    """Index and item of all whose key an earlier item has as well."""
+    seen = set()
+    for index, item in enumerate(items):
+        own = key(item)
+        if own in seen:
+            yield index, item
+        seen.add(own)
+
+
 def unique(*keys: str) -> Rule:
     """No two items alike: whole items, or the values of one key (told at `[i].key`) or of several (told at `[i]`)."""
 
@@ -117,15 +127,11 @@ def unique(*keys: str) -> Rule:
     def run(items: Any, field: Field) -> None:
         if len(items) < 2:
             return
-        seen = set()
-        for index, item in enumerate(items):
-            own = identity(item)
-            if own in seen:
-                if len(keys) == 1:
-                    field.duplicate(f"[{index}].{keys[0]}", own)
-                else:
-                    field.duplicate(f"[{index}]", {key: item.get(key) for key in keys} if keys else own)
-            seen.add(own)
+        for index, item in repeated(items, identity):
+            if len(keys) == 1:
+                field.duplicate(f"[{index}].{keys[0]}", item.get(keys[0]))
+            else:
+                field.duplicate(f"[{index}]", {key: item.get(key) for key in keys} if keys else item)
 
     return run
 

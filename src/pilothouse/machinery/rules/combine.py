@@ -130,6 +130,27 @@ def _each_paired(items: Sequence[Any], field: Field, rule: Rule, key: str) -> No
     field.old = outer
 
 
+def each_once(member: str, *parts: Rule, then: Rule | None = None) -> Rule:
+    """Rules for every item of a list, of which no two have the same `member` (told there); `then` is run after that."""
+
+    def run(items: Any, field: Field) -> None:
+        seen: set[Any] = set()
+
+        def judge(item: Any, inner: Field) -> None:
+            for part in parts:
+                part(item, inner)
+            own = item.get(member, "")
+            if own in seen:
+                inner.duplicate(member, own)
+            seen.add(own)
+            if then is not None:
+                then(item, inner)
+
+        field.each("", judge, items)
+
+    return run
+
+
 def each_value(*parts: Rule) -> Rule:
     """Rules for every value of a map, told as `[key]`."""
     rule = parts[0] if len(parts) == 1 else together(*parts)
