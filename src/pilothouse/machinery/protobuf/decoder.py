@@ -19,6 +19,8 @@ from pilothouse.machinery.protobuf.repair import MAX_DEPTH, repair
 from pilothouse.machinery.protobuf.wire import Odd, ProtobufError, narrow, read_int32, read_int64, read_unsigned
 from pilothouse.machinery.schema import Schema
 
+_LONG: Final = 400  # signs of a literal that are not worth their place
+
 # (data, the same as wire text, from, to, what to fill) -> what was filled
 Decoder = Callable[..., Any]
 
@@ -142,7 +144,7 @@ class _Source:
             self._entry(slot)
         else:
             self._value(slot, 2, f"{target} {{}}", self._kept(slot))
-        self._absent(slot, target)
+        self._else(slot, target)
 
     def _inline(self, slot: Slot, target: str, number: int) -> None:
         function = self._nested(slot)
@@ -152,7 +154,9 @@ class _Source:
         self._add(1, f"if t == {number}:")
         self._length(2)
         self._add(2, f"{function}(b, s, i, e, {filled})", *self._next("e"))
-        self._add(1, f"else: {function}(b, s, 0, 0, {filled})")
+        shown = _members(slot.schema)
+        if shown:
+            self._add(1, f"else: {filled}.update({{{', '.join(shown)}}})")
 
     def _kept(self, slot: Slot) -> str:
         """The condition under which a value that was sent is shown."""
@@ -162,16 +166,9 @@ class _Source:
             return "{0}"
         return ""
 
-    def _absent(self, slot: Slot, target: str) -> None:
-        late = target[0] == "x"
-        shown = ""
-        if slot.label in (LIST, MAP) or slot.pointer or slot.kind in (s.BYTES, plan.WRAPPED):
-            shown = "" if slot.omitempty else "None"
-        elif slot.kind == s.STRUCT:
-            shown = f"{self._nested(slot)}(b, s, 0, 0, {{}})"
-        elif not (slot.omitzero or (slot.omitempty and slot.kind in plan.SCALARS)):
-            shown = _ZERO.get(slot.kind, "None")
-        if shown or late:
+    def _else(self, slot: Slot, target: str) -> None:
+        shown = _absent(slot)
+        if shown or target[0] == "x":
             self._add(1, f"else: {target} {shown or 'N'}")
 
     def _next(self, end: str = "") -> list[str]:
@@ -233,7 +230,10 @@ class _Source:
             # Embedded objects and byte strings must be whole: what was cut short is not worth parsing.
             return f"{function}(b[{start}:{stop}])"
         deeper = ", depth + 1" if self.nests and slot.kind != plan.WRAPPED and self._target_nests(slot) else ""
-        return f"{self._nested(slot)}(b, s, {start}, {stop}, {{}}{deeper})"
+        read = f"{self._nested(slot)}(b, s, {start}, {stop}, {{}}{deeper})"
+        if slot.label == LIST and slot.kind == s.STRUCT and len(empty := empty_literal(slot.schema)) < _LONG:
+            return f"{read} if n else {empty}"  # bodies that are meant to hurt are full of empty messages
+        return read
 
     def _target_nests(self, slot: Slot) -> bool:
         message = plan.message_of(slot)
@@ -272,6 +272,33 @@ class _Source:
         )
         self._put(self._payload(slot, "j", "e", 3), 3, "m[k] = {}", "")
         self._add(3, *self._next("e"))
+
+
+def _absent(slot: Slot) -> str:
+    """The literal for a field that is not on the wire; "" where it is not shown."""
+    if slot.label in (LIST, MAP) or slot.pointer or slot.kind in (s.BYTES, plan.WRAPPED):
+        return "" if slot.omitempty else "None"
+    if slot.kind == s.STRUCT:
+        return empty_literal(slot.schema)
+    if slot.omitzero or (slot.omitempty and slot.kind in plan.SCALARS):
+        return ""
+    return _ZERO.get(slot.kind, "None")
+
+
+def _members(schema: Schema) -> list[str]:
+    """The members of an empty message, each as it stands in a literal."""
+    found: list[str] = []
+    for slot in sorted(plan.slots(schema), key=lambda slot: slot.place):
+        if slot.label == INLINE:
+            found += _members(slot.schema)
+        elif shown := _absent(slot):
+            found.append(f"{slot.name!r}: {shown}")
+    return found
+
+
+def empty_literal(schema: Schema) -> str:
+    """What an empty message is, as it stands in generated code."""
+    return f"{{{', '.join(_members(schema))}}}"
 
 
 def _indirect(slot: Slot) -> Decoder:

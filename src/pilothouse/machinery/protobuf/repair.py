@@ -2,12 +2,16 @@
 
 Fields come in order of their numbers, each singular one once (the last value counts, messages are merged), lists
 unpacked, maps by key without doubles, unknown fields left out. Errors have the original's words.
+
+A megabyte may hold half a million fields, so the loops here are flat: what can be known of a type beforehand is in its
+`_Plan`, and values that are one byte are not looked at twice.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from pilothouse.kit.record import record
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.plan import LIST, MAP, Slot
@@ -26,15 +30,20 @@ from pilothouse.machinery.schema import Schema
 
 MAX_DEPTH: Final = 100  # of messages that hold themselves
 _EOF: Final = "unexpected EOF"
+_ONE_BYTE: Final = tuple(bytes((number,)) for number in range(128))
+_EMPTY: Final = b"\0"  # the length of nothing
 
 
 def repair(schema: Schema, data: bytes) -> bytes:
     """Raises ProtobufError for data that is no message of the type."""
-    return _Message(schema, 0).read(data, 0, len(data))
+    try:
+        return _read(_plan(schema), data, 0)
+    except IndexError:
+        raise ProtobufError(_EOF) from None
 
 
 def _varint(number: int) -> bytes:
-    return VARINTS[number].encode("latin-1")
+    return _ONE_BYTE[number] if number < 128 else VARINTS[number].encode("latin-1")
 
 
 def _sized(payload: bytes) -> bytes:
@@ -43,9 +52,12 @@ def _sized(payload: bytes) -> bytes:
 
 def _length(data: bytes, at: int, end: int) -> tuple[int, int]:
     """Start and end of the payload whose length is at `at`."""
-    size, at = read_unsigned(data, at)
-    if size >> 63:
-        raise ProtobufError("proto: negative length found during unmarshaling")
+    size = data[at]
+    at += 1
+    if size > 127:
+        size, at = read_unsigned(data, at - 1)
+        if size >> 63:
+            raise ProtobufError("proto: negative length found during unmarshaling")
     if at + size > end:
         raise ProtobufError(_EOF)
     return at, at + size
@@ -56,7 +68,7 @@ def skip(data: bytes, at: int, wire: int, end: int) -> int:
     depth = 0
     while True:
         if wire == VARINT:
-            at = read_unsigned(data, at)[1]
+            at = at + 1 if data[at] < 128 else read_unsigned(data, at)[1]
         elif wire == FIXED64:
             at += 8
         elif wire == LENGTH:
@@ -79,112 +91,189 @@ def skip(data: bytes, at: int, wire: int, end: int) -> int:
         wire = tag & 7
 
 
-class _Message:
-    """One message type at one depth."""
+@record
+class _Way:
+    """How one field is taken up."""
 
-    def __init__(self, schema: Schema, depth: int) -> None:
-        if depth > MAX_DEPTH:
-            raise ProtobufError("proto: message is nested too deep")
-        self.schema = schema
-        self.depth = depth
-        self.slots = {slot.number: slot for slot in plan.slots(schema)}
-        self.scalars: dict[int, bytes] = {}
-        self.messages: dict[int, list[bytes]] = {}  # of each, the parts that make one
-        self.lists: dict[int, list[bytes]] = {}
-        self.maps: dict[int, dict[bytes, bytes]] = {}
+    slot: Slot
+    label: str
+    wire: int
+    tag: bytes
+    message: Schema | None  # of a value, or of a map's values
 
-    def read(self, data: bytes, at: int, end: int) -> bytes:
-        while at < end:
-            tag, at = read_unsigned(data, at)
-            wire, number = tag & 7, (tag >> 3) & 0xFFFFFFFF
-            if wire == END_GROUP:
-                raise ProtobufError(f"proto: {self.schema.name}: wiretype end group for non-group")
-            if number == 0 or number >> 31:
-                shown = number - (1 << 32) if number >> 31 else number
-                raise ProtobufError(f"proto: {self.schema.name}: illegal tag {shown} (wire type {wire})")
-            slot = self.slots.get(number)
-            at = skip(data, at, wire, end) if slot is None else self._field(slot, wire, data, at, end)
+
+class _Plan:
+    """What is known of a message type. `ways` are by tag, `numbers` by field number."""
+
+    __slots__ = ("name", "nests", "numbers", "ways")
+
+    def __init__(self, schema: Schema) -> None:
+        self.name = schema.name
+        self.nests = plan.nests_itself(schema)
+        self.ways: dict[int, _Way] = {}
+        self.numbers: dict[int, _Way] = {}
+        for slot in plan.slots(schema):
+            wire = LENGTH if slot.label == MAP else _wire(slot)
+            tag = slot.number << 3 | wire
+            way = _Way(slot, slot.label, wire, _varint(tag), plan.message_of(slot))
+            self.ways[tag] = self.numbers[slot.number] = way
+
+
+def _plan(schema: Schema) -> _Plan:
+    made: _Plan | None = schema.compiled.get("protobuf.repair")
+    if made is None:
+        made = schema.compiled["protobuf.repair"] = _Plan(schema)
+    return made
+
+
+def _read(known: _Plan, data: bytes, depth: int) -> bytes:
+    """One message, which is all of `data`."""
+    if depth > MAX_DEPTH:
+        raise ProtobufError("proto: message is nested too deep")
+    found: dict[int, Any] = {}  # by field number: a value, the parts of a message, values of a list, a map
+    ways, end, at = known.ways, len(data), 0
+    while at < end:
+        tag = data[at]
+        at += 1
+        if tag > 127:
+            more = data[at]
+            if more < 128:
+                tag, at = tag & 127 | more << 7, at + 1
+            else:
+                tag, at = read_unsigned(data, at - 1)
+                tag &= 0x7FFFFFFFF
+        way = ways.get(tag)
+        if way is None:
+            at = _other(known, tag, data, at, found)
+        elif way.wire == VARINT:
+            value = data[at]
+            at += 1
+            if value > 127:
+                value, at = read_unsigned(data, at - 1)
+            _put(found, way, _varint(value))
+        elif way.wire == LENGTH:
+            start, at = _length(data, at, end)
+            if way.label == MAP:
+                key, written = _entry(way, data, start, at, depth)
+                found.setdefault(way.slot.number, {})[key] = written
+            else:
+                _take(found, way, data[start:at], depth)
+        else:
+            at += 8
             if at > end:
                 raise ProtobufError(_EOF)
-        return self._written()
+            _put(found, way, data[at - 8 : at])
+    return _written(known, found, depth)
 
-    def _field(self, slot: Slot, wire: int, data: bytes, at: int, end: int) -> int:
-        expected = LENGTH if slot.label == MAP else _wire(slot)
-        if wire == LENGTH and slot.label == LIST and expected != LENGTH:
-            at, stop = _length(data, at, end)
-            while at < stop:
-                value, at = self._scalar(slot, data, at, stop)
-                self.lists.setdefault(slot.number, []).append(value)
-            return stop
-        if wire != expected:
-            raise ProtobufError(f"proto: wrong wireType = {wire} for field {slot.go_name}")
-        if slot.label == MAP:
-            at, stop = _length(data, at, end)
-            key, value = self._entry(slot, data, at, stop)
-            self.maps.setdefault(slot.number, {})[key] = value
-            return stop
-        if expected != LENGTH:
-            value, at = self._scalar(slot, data, at, end)
+
+def _put(found: dict[int, Any], way: _Way, value: bytes) -> None:
+    """A number."""
+    number = way.slot.number
+    if way.label != LIST:
+        found[number] = value
+    elif number in found:
+        found[number].append(value)
+    else:
+        found[number] = [value]
+
+
+def _take(found: dict[int, Any], way: _Way, value: bytes, depth: int) -> None:
+    """What has a length."""
+    number = way.slot.number
+    if way.label == LIST:
+        written = _nested(way, value, depth) if value else _EMPTY
+        if number in found:
+            found[number].append(written)
         else:
+            found[number] = [written]
+    elif way.message is None:
+        found[number] = value
+    elif number in found:
+        found[number].append(value)
+    else:
+        found[number] = [value]
+
+
+def _other(known: _Plan, tag: int, data: bytes, at: int, found: dict[int, Any]) -> int:
+    """A field that is unknown, packed or of another wire type: the place behind it."""
+    wire, number = tag & 7, tag >> 3
+    if wire == END_GROUP:
+        raise ProtobufError(f"proto: {known.name}: wiretype end group for non-group")
+    if number == 0 or number >> 31:
+        shown = number - (1 << 32) if number >> 31 else number
+        raise ProtobufError(f"proto: {known.name}: illegal tag {shown} (wire type {wire})")
+    way = known.numbers.get(number)
+    if way is None:
+        return skip(data, at, wire, len(data))
+    if wire != LENGTH or way.label != LIST:
+        raise ProtobufError(f"proto: wrong wireType = {wire} for field {way.slot.go_name}")
+    start, at = _length(data, at, len(data))
+    if start < at:
+        found.setdefault(number, []).extend(_unpacked(data[start:at], way.wire))
+    return at
+
+
+def _unpacked(data: bytes, wire: int) -> list[bytes]:
+    """The numbers of a packed list."""
+    if wire == FIXED64:
+        if len(data) % 8:
+            raise ProtobufError(_EOF)
+        return [data[at : at + 8] for at in range(0, len(data), 8)]
+    if data.isascii():
+        return [_ONE_BYTE[byte] for byte in data]
+    values = []
+    at = 0
+    while at < len(data):
+        value, at = read_unsigned(data, at)
+        values.append(_varint(value))
+    return values
+
+
+def _entry(way: _Way, data: bytes, at: int, end: int, depth: int) -> tuple[bytes, bytes]:
+    """Key and written value of a map's entry; what is missing is empty."""
+    key = value = b""
+    while at < end:
+        tag = data[at]
+        at += 1
+        if tag == 10:
+            start, at = _length(data, at, end)
+            key = data[start:at]
+        elif tag == 18:
             start, at = _length(data, at, end)
             value = data[start:at]
-        if slot.label == LIST:
-            self.lists.setdefault(slot.number, []).append(self._nested(slot, value) if expected == LENGTH else value)
-        elif plan.message_of(slot) is not None:
-            self.messages.setdefault(slot.number, []).append(value)
         else:
-            self.scalars[slot.number] = _sized(value) if expected == LENGTH else value
-        return at
-
-    def _scalar(self, slot: Slot, data: bytes, at: int, end: int) -> tuple[bytes, int]:
-        if slot.kind == s.FLOAT64:
-            if at + 8 > end:
-                raise ProtobufError(_EOF)
-            return data[at : at + 8], at + 8
-        value, at = read_unsigned(data, at)
+            tag, at = read_unsigned(data, at - 1)
+            at = skip(data, at, tag & 7, end)
         if at > end:
             raise ProtobufError(_EOF)
-        return _varint(value), at
+    return key, _nested(way, value, depth) if value else _EMPTY
 
-    def _entry(self, slot: Slot, data: bytes, at: int, end: int) -> tuple[bytes, bytes]:
-        """Key and written value of a map's entry; what is missing is empty."""
-        key = value = b""
-        while at < end:
-            tag, at = read_unsigned(data, at)
-            if tag == 10:
-                start, at = _length(data, at, end)
-                key = data[start:at]
-            elif tag == 18:
-                start, at = _length(data, at, end)
-                value = data[start:at]
-            else:
-                at = skip(data, at, tag & 7, end)
-            if at > end:
-                raise ProtobufError(_EOF)
-        return key, self._nested(slot, value)
 
-    def _nested(self, slot: Slot, value: bytes) -> bytes:
-        """A value with its length in front, itself repaired where it is a message."""
-        message = plan.message_of(slot)
-        if message is None:
-            return _sized(value)
-        deeper = plan.nests_itself(message)
-        return _sized(_Message(message, self.depth + 1 if deeper else self.depth).read(value, 0, len(value)))
+def _nested(way: _Way, value: bytes, depth: int) -> bytes:
+    """A value with its length in front, itself repaired where it is a message."""
+    if way.message is None or not value:
+        return _sized(value)
+    inner = _plan(way.message)
+    return _sized(_read(inner, value, depth + 1 if inner.nests else depth))
 
-    def _written(self) -> bytes:
-        out: list[bytes] = []
-        for slot in self.slots.values():
-            number = slot.number
-            tag = _varint(number << 3 | (LENGTH if slot.label == MAP else _wire(slot)))
-            if number in self.scalars:
-                out += (tag, self.scalars[number])
-            if number in self.messages:
-                out += (tag, self._nested(slot, b"".join(self.messages[number])))
-            for value in self.lists.get(number, ()):
-                out += (tag, value)
-            for key, value in sorted(self.maps.get(number, {}).items()):
-                out += (tag, _sized(b"\n" + _sized(key) + b"\x12" + value))
-        return b"".join(out)
+
+def _written(known: _Plan, found: dict[int, Any], depth: int) -> bytes:
+    out: list[bytes] = []
+    for number in sorted(found):
+        way, value = known.numbers[number], found[number]
+        tag = way.tag
+        if way.label == LIST:
+            out += (tag, tag.join(value))
+        elif way.label == MAP:
+            for key, item in sorted(value.items()):
+                out += (tag, _sized(b"\n" + _sized(key) + b"\x12" + item))
+        elif way.wire != LENGTH:
+            out += (tag, value)
+        elif way.message is None:
+            out += (tag, _sized(value))
+        else:
+            out += (tag, _nested(way, b"".join(value), depth))
+    return b"".join(out)
 
 
 def _wire(slot: Slot) -> int:
