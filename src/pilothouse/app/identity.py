@@ -14,7 +14,7 @@ from pilothouse.auth.identity import Identity, TokenRules
 from pilothouse.auth.serviceaccounts import Lookup, Object, ServiceAccountTokens
 from pilothouse.auth.tokens import Signer, new_key
 from pilothouse.builtin.oddparts import Stores
-from pilothouse.machinery.errors import APIError
+from pilothouse.registry.writer import find_object
 
 
 def build_identity(
@@ -55,12 +55,6 @@ def _lookup(stores: Stores) -> Lookup:
     """Objects of the core group, None where there are none."""
 
     async def lookup(resource: str, namespace: str, name: str) -> Object | None:
-        store = stores["", resource]
-        try:
-            return store.codec.decode(await store.get(namespace, name))
-        except APIError as error:
-            if error.code != 404:
-                raise
-            return None
+        return await find_object(stores["", resource], namespace, name)
 
     return lookup

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from pilothouse.machinery.errors import APIError
 from pilothouse.registry.request import Write
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import create_first, find, no_client
 
 SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 
@@ -17,11 +17,7 @@ async def ensure_system_namespaces(store: GenericStore, now: Callable[[], dateti
     """Make the namespaces that are not there; how many they were."""
     made = 0
     for name in SYSTEM_NAMESPACES:
-        try:
-            await store.get("", name)
-        except APIError as error:
-            if error.code != 404:
-                raise
+        if await find(store, "", name) is None:
             await _create(store, name, now())
             made += 1
     return made
@@ -32,12 +28,4 @@ async def _create(store: GenericStore, name: str, now: datetime) -> None:
     defaults = store.behaviour.defaults
     if defaults is not None:
         defaults(obj)
-    try:
-        await store.create(obj, Write(namespace="", name=name, version="v1", now=now, warn=_ignored))
-    except APIError as error:
-        if error.reason != "AlreadyExists":  # another server of the same store was quicker
-            raise
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""
+    await create_first(store, obj, Write(namespace="", name=name, version="v1", now=now, warn=no_client))

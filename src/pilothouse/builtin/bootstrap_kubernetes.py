@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pilothouse.machinery.errors import APIError
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Write
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import MANAGER, create_first, find, no_client
 
 NAMESPACE: Final = "default"
 NAME: Final = "kubernetes"
-MANAGER: Final = "kube-apiserver"
 _LABELS: Final = {"component": "apiserver", "provider": "kubernetes"}
 
 
@@ -27,11 +26,7 @@ async def ensure_kubernetes_service(
     store: GenericStore, cidr: str, port: int, families: Sequence[str], now: Callable[[], datetime]
 ) -> None:
     """Make it where it is not there. `cidr`: the first range; `port`: where the API listens."""
-    try:
-        await store.get(NAMESPACE, NAME)
-    except APIError as error:
-        if error.code != 404:
-            raise
+    if await find(store, NAMESPACE, NAME) is None:
         await _create(store, first_address(cidr), port, tuple(families), now())
 
 
@@ -52,13 +47,5 @@ async def _create(store: GenericStore, address: str, port: int, families: tuple[
         "spec": spec,
         "status": {"loadBalancer": {}},
     }
-    write = Write(NAMESPACE, "", "v1", now, _ignored, manager=MANAGER, service_families=families)
-    try:
-        await store.create(Ownership(store.resource, "v1").created(obj, write), write)
-    except APIError as error:
-        if error.reason != "AlreadyExists":  # another server of the same store was quicker
-            raise
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""
+    write = Write(NAMESPACE, "", "v1", now, no_client, manager=MANAGER, service_families=families)
+    await create_first(store, Ownership(store.resource, "v1").created(obj, write), write)

@@ -6,46 +6,37 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import MANAGER, create_first, find_object, no_client
 
 NAME: Final = "kubernetes"
 CONTROLLER: Final = "kubernetes-service-cidr-controller"
-_SERVER: Final = "kube-apiserver"
 _READY: Final = "Kubernetes default Service CIDR is ready"
 _KIND: Final = {"kind": "ServiceCIDR", "apiVersion": "networking.k8s.io/v1"}
 
 
 async def ensure_default_service_cidr(store: GenericStore, cidrs: Sequence[str], now: Callable[[], datetime]) -> None:
     """Make it where it is not there, and say that it is ready. One that holds other ranges is left as it is."""
-    try:
-        held = store.codec.decode(await store.get("", NAME))
-    except APIError as error:
-        if error.code != 404:
-            raise
+    held = await find_object(store, "", NAME)
+    if held is None:
         held = await _create(store, list(cidrs), now())
     if held["spec"].get("cidrs") == list(cidrs) and not _says_ready(held):
         await _say_ready(store, now())
 
 
 def _write(now: datetime, manager: str, subresource: str = "") -> Write:
-    return Write("", NAME, "v1", now, _ignored, subresource=subresource, manager=manager)
+    return Write("", NAME, "v1", now, no_client, subresource=subresource, manager=manager)
 
 
 async def _create(store: GenericStore, cidrs: list[str], now: datetime) -> Object:
     obj: dict[str, Any] = {**_KIND, "metadata": {"name": NAME}, "spec": {"cidrs": cidrs}}
-    write = _write(now, _SERVER)
-    try:
-        stored = await store.create(Ownership(store.resource, "v1").created(obj, write), write)
-    except APIError as error:
-        if error.reason != "AlreadyExists":  # another server of the same store was quicker
-            raise
-        stored = await store.get("", NAME)
-    return store.codec.decode(stored)
+    write = _write(now, MANAGER)
+    stored = await create_first(store, Ownership(store.resource, "v1").created(obj, write), write)
+    return store.codec.decode(stored or await store.get("", NAME))
 
 
 def _says_ready(held: Object) -> bool:
@@ -65,7 +56,3 @@ async def _say_ready(store: GenericStore, now: datetime) -> None:
         return applied
 
     await store.update(NAME, produce, write)
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""

@@ -12,9 +12,40 @@ from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import DeleteOptions, Write
 from pilothouse.registry.store import GenericStore
+from pilothouse.storage.api import Read, StoredObject
 
 Object = dict[str, Any]
 MANAGER: Final = "kube-apiserver"
+
+
+def no_client(text: str) -> None:
+    """`warn` of our own writes: warnings are for clients, and there is none."""
+
+
+async def find(store: GenericStore, namespace: str, name: str, read: Read = Read.LATEST) -> StoredObject | None:
+    """The object; None where there is none. Raises APIError for what else goes wrong."""
+    try:
+        return await store.get(namespace, name, read)
+    except APIError as error:
+        if error.code != 404:
+            raise
+        return None
+
+
+async def find_object(store: GenericStore, namespace: str, name: str, read: Read = Read.LATEST) -> Object | None:
+    """As `find`, decoded."""
+    found = await find(store, namespace, name, read)
+    return None if found is None else store.codec.decode(found)
+
+
+async def create_first(store: GenericStore, obj: Object, write: Write) -> StoredObject | None:
+    """Make an object; None where another server of the same store was quicker. Raises APIError."""
+    try:
+        return await store.create(obj, write)
+    except APIError as error:
+        if error.reason != "AlreadyExists":
+            raise
+        return None
 
 
 class Writer:
@@ -28,17 +59,13 @@ class Writer:
 
     def _write(self, namespace: str, name: str) -> Write:
         hub = self._store.resource.hub
-        return Write(namespace, name, hub, self._now(), _nobody_is_warned, self._subresource, manager=MANAGER)
+        return Write(namespace, name, hub, self._now(), no_client, self._subresource, manager=MANAGER)
 
     async def create(self, obj: Object) -> None:
         """Make an object, unless another server of the same store was quicker. Raises APIError."""
         metadata = obj["metadata"]
         write = self._write(metadata.get("namespace", ""), metadata["name"])
-        try:
-            await self._store.create(self._owner.created(obj, write), write)
-        except APIError as error:
-            if error.reason != "AlreadyExists":
-                raise
+        await create_first(self._store, self._owner.created(obj, write), write)
 
     async def update(self, namespace: str, name: str, change: Callable[[Object], None]) -> None:
         """Change an object in place, again after each conflict; nothing is written where nothing changes.
@@ -62,7 +89,3 @@ class Writer:
         except APIError as error:
             if error.code != 404:
                 raise
-
-
-def _nobody_is_warned(text: str) -> None:
-    """Warnings are for clients; there is none here."""

@@ -22,6 +22,7 @@ from pilothouse.machinery.errors import APIError
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Caller, Write
 from pilothouse.registry.resource import Object, Resource
+from pilothouse.registry.writer import no_client
 
 _UPDATED: Final = frozenset(
     {("", "pods"), ("", "services"), ("", "persistentvolumeclaims"), ("resource.k8s.io", "resourceclaims")}
@@ -93,7 +94,7 @@ class ResourceQuota:
             self._owner = Ownership(store.resource, store.resource.hub, "status")
         owner = self._owner
         write = Write(
-            namespace, name, "v1", self._now(), _ignored, subresource="status", caller=_SELF, manager=_MANAGER
+            namespace, name, "v1", self._now(), no_client, subresource="status", caller=_SELF, manager=_MANAGER
         )
 
         async def produce(current: Object | None) -> Object:
@@ -175,7 +176,3 @@ def _positive(new: Amounts, old: Amounts) -> Amounts:
 
 def _shown(amounts: Amounts, names: Sequence[str]) -> str:
     return ",".join(f"{name}={amounts[name]}" for name in names if name in amounts)
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""

@@ -20,6 +20,7 @@ from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Caller, DeleteOptions, Write
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import create_first, no_client
 from pilothouse.storage.api import Read
 from pilothouse.storage.errors import NotFound
 
@@ -129,17 +130,11 @@ class Addresses:
         if self._owner is None:
             self._owner = Ownership(store.resource, store.resource.hub)
         write = self._write(name, dry=dry)
-        try:
-            await store.create(self._owner.created(_address(name, owner), write), write)
-        except APIError as error:
-            if error.reason == "AlreadyExists":
-                return False
-            raise
-        return True
+        return await create_first(store, self._owner.created(_address(name, owner), write), write) is not None
 
     def _write(self, name: str, *, dry: bool) -> Write:
         now = self._now()
-        return Write("", name, "v1", now, _ignored, caller=_SELF, manager=_MANAGER, dry_run=dry)
+        return Write("", name, "v1", now, no_client, caller=_SELF, manager=_MANAGER, dry_run=dry)
 
 
 def _is_ready(cidr: Object) -> bool:
@@ -157,7 +152,3 @@ def _address(name: str, owner: Owner) -> dict[str, Any]:
         "metadata": {"name": name, "labels": {FAMILY: f"IPv{version}", MANAGED_BY: ALLOCATOR}},
         "spec": {"parentRef": owner.reference()},
     }
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from pilothouse.builtin.flowcontrol.suggested import MANDATORY, levels, schemas
-from pilothouse.machinery.errors import APIError
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Write
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import create_first, find_object, no_client
 
 Object = dict[str, Any]
 GROUP: Final = "flowcontrol.apiserver.k8s.io"
@@ -30,16 +30,13 @@ async def ensure_flow_control(stores: Mapping[tuple[str, str], GenericStore], no
         store = stores[kind]
         owner = Ownership(store.resource, _VERSION)
         for name, spec in wanted.items():
-            await _ensure(store, owner, spec, Write("", name, _VERSION, now(), _ignored, manager=_MANAGER))
+            await _ensure(store, owner, spec, Write("", name, _VERSION, now(), no_client, manager=_MANAGER))
 
 
 async def _ensure(store: GenericStore, owner: Ownership, spec: Object, write: Write) -> None:
     name = write.name
-    try:
-        found = store.codec.decode(await store.get("", name))
-    except APIError as error:
-        if error.code != 404:
-            raise
+    found = await find_object(store, "", name)
+    if found is None:
         await _create(store, owner, spec, write)
         return
     if _is_ours(found) and _changed(found, spec) is not None:
@@ -61,11 +58,7 @@ async def _create(store: GenericStore, owner: Ownership, spec: Object, write: Wr
         "spec": spec,
         "status": {},
     }
-    try:
-        await store.create(owner.created(obj, write), write)
-    except APIError as error:
-        if error.reason != "AlreadyExists":  # another server of the same store was quicker
-            raise
+    await create_first(store, owner.created(obj, write), write)
 
 
 def _is_ours(found: Object) -> bool:
@@ -86,7 +79,3 @@ def _changed(found: Object, spec: Object) -> Object | None:
     if found.get("spec") == wanted and annotations.get(_AUTO) == "true":
         return None
     return {**found, "metadata": {**metadata, "annotations": {**annotations, _AUTO: "true"}}, "spec": wanted}
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""

@@ -15,6 +15,7 @@ from pilothouse.machinery.times import format_time
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Write
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import no_client
 from pilothouse.storage.api import StoredObject
 
 Object = dict[str, Any]
@@ -95,7 +96,7 @@ class DanglingKeeper:
         found = self._schemas.codec.decode(await self._schemas.get("", name))
         if self._condition(found) is None:
             return
-        write = Write("", name, _VERSION, self._now(), _ignored, subresource="status", manager=_MANAGER)
+        write = Write("", name, _VERSION, self._now(), no_client, subresource="status", manager=_MANAGER)
 
         async def produce(old: Object | None) -> Object:
             assert old is not None, name
@@ -134,7 +135,3 @@ class DanglingKeeper:
 def _level_of(schema: Object) -> str:
     level: str = ((schema.get("spec") or {}).get("priorityLevelConfiguration") or {}).get("name", "")
     return level
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""

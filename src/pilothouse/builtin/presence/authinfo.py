@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.store import GenericStore
-from pilothouse.registry.writer import Writer
+from pilothouse.registry.writer import Writer, find_object
 from pilothouse.storage.api import Read
 
 Object = dict[str, Any]
@@ -73,12 +73,7 @@ class AuthInfo:
 
     async def ensure(self) -> None:
         """Make or complete it where that is needed. Raises APIError."""
-        try:
-            found = self._store.codec.decode(await self._store.get(NAMESPACE, NAME, Read.ANY))
-        except APIError as error:
-            if error.code != 404:
-                raise
-            found = None
+        found = await find_object(self._store, NAMESPACE, NAME, Read.ANY)
         there = (found or {}).get("data") or {}
         if found is not None and combined(self._data, there) == there:
             return

@@ -9,13 +9,12 @@ from typing import Any, Final
 from pilothouse.auth.rbac.policy import ROLE_GROUP
 from pilothouse.builtin.rbac_bootstrap.restored import binds_another, left_alone, restored
 from pilothouse.builtin.rbac_bootstrap.table import bootstrap_objects
-from pilothouse.machinery.errors import APIError
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import Write
 from pilothouse.registry.store import GenericStore
+from pilothouse.registry.writer import MANAGER, create_first, find_object, no_client
 
 Object = dict[str, Any]
-_MANAGER: Final = "kube-apiserver"
 _VERSION: Final = "v1"
 
 
@@ -38,7 +37,7 @@ class _Restorer:
     async def ensure(self, wanted: Object) -> None:
         metadata = wanted["metadata"]
         write = self._write(metadata.get("namespace", ""), metadata["name"])
-        found = await self._found(write)
+        found = await find_object(self._store, write.namespace, write.name)
         if found is None:
             await self._create(wanted, write)
         elif left_alone(found):
@@ -50,24 +49,12 @@ class _Restorer:
             await self._store.update(write.name, self._producer(wanted, write), write)
 
     def _write(self, namespace: str, name: str) -> Write:
-        return Write(namespace, name, _VERSION, self._now(), _ignored, manager=_MANAGER)
-
-    async def _found(self, write: Write) -> Object | None:
-        try:
-            return self._store.codec.decode(await self._store.get(write.namespace, write.name))
-        except APIError as error:
-            if error.code != 404:
-                raise
-            return None
+        return Write(namespace, name, _VERSION, self._now(), no_client, manager=MANAGER)
 
     async def _create(self, wanted: Object, write: Write) -> None:
         resource = self._store.resource
         kind = {"kind": resource.kind, "apiVersion": resource.api_version(_VERSION)}
-        try:
-            await self._store.create(self._owner.created({**kind, **wanted}, write), write)
-        except APIError as error:
-            if error.reason != "AlreadyExists":  # another server of the same store was quicker
-                raise
+        await create_first(self._store, self._owner.created({**kind, **wanted}, write), write)
 
     def _producer(self, wanted: Object, write: Write) -> Callable[[Object | None], Any]:
         async def produce(old: Object | None) -> Object:
@@ -76,7 +63,3 @@ class _Restorer:
             return old if made is None else self._owner.updated(made, old, write)
 
         return produce
-
-
-def _ignored(text: str) -> None:
-    """Warnings are for clients; there is none here."""
