@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilothouse.aggregator.identity import forwarded
+from pilothouse.aggregator.identity import Rewriter
 from pilothouse.registry.request import Caller
 from pilothouse.serving.http import Answer, Request, Response, Stream, StreamWriter, Upgrade
 
@@ -385,7 +385,7 @@ def test_a_changed_client_certificate_is_shown_from_then_on(tmp_path: Path, pki:
 )
 def test_no_header_of_a_client_names_a_caller(headers: list[tuple[bytes, bytes]]) -> None:
     caller = Caller("alice", "u", ("g",))
-    lines = forwarded(tuple(headers), "10.0.0.1", caller, b"far:443", b"/apis").decode().lower().split("\r\n")
+    lines = Rewriter()(tuple(headers), "10.0.0.1", caller, b"far:443").lines.decode().lower().split("\r\n")
     named = [line.replace("_", "-") for line in lines if line.replace("_", "-").startswith(("x-remote", "impersonate"))]
     assert named == ["x-remote-user: alice", "x-remote-uid: u", "x-remote-group: g"]
     assert [line for line in lines if line.startswith("host:")] == ["host: far:443"]

@@ -7,7 +7,7 @@ import binascii
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pilothouse.kit.record import record
 
@@ -19,8 +19,7 @@ _VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STABILITY: Final = {None: 2, "beta": 1, "alpha": 0}
 
 
-@record
-class ServiceReference:
+class ServiceReference(NamedTuple):
     """A Service and the port of it that is meant."""
 
     namespace: str

@@ -9,8 +9,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 from pilothouse.serving.http import HeaderList
+
+Headers = tuple[tuple[bytes, bytes], ...]
 
 # Of one connection only, of the framing, or secret; `host` is that of the backend.
 _NOT_PASSED: Final = frozenset(
@@ -35,7 +38,7 @@ _FEW: Final = 40
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def identity(caller: Caller) -> tuple[tuple[bytes, bytes], ...]:
+def identity(caller: Caller) -> Headers:
     """The headers that say who asks."""
     headers = [(b"X-Remote-User", _value(caller.name))]
     if caller.uid:
@@ -57,21 +60,44 @@ def escaped(key: str) -> bytes:
     return b"".join(b"%c" % byte if byte in _TOKEN else b"%%%02X" % byte for byte in key.lower().encode())
 
 
-def forwarded(
-    headers: tuple[tuple[bytes, bytes], ...], peer: str, caller: Caller, authority: bytes, uri: bytes
-) -> bytes:
-    """The header lines of a request to `authority` (host:port). `headers`: those of the client, who is at `peer`."""
-    size = sum(len(value) for _, value in headers)
-    kept = _kept if size < _SMALL and len(headers) < _FEW else _kept.__wrapped__
-    return b"%bX-Forwarded-Uri: %b\r\n" % (kept(headers, peer, caller, authority), uri)
+@record
+class Passed:
+    """What is sent on of a client's headers.
+
+    `lines`: all but X-Forwarded-Uri. `protocol`: what the client wants to change to, None for nothing.
+    """
+
+    lines: bytes
+    protocol: bytes | None
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _kept(headers: tuple[tuple[bytes, bytes], ...], peer: str, caller: Caller, authority: bytes) -> bytes:
-    """All of the lines that do not change with the path."""
+class Rewriter:
+    """Turns the headers of clients into those for a server behind. One for each, as it remembers what it made."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Headers, str, Caller, bytes], Passed] = {}
+
+    def __call__(self, headers: Headers, peer: str, caller: Caller, authority: bytes) -> Passed:
+        """`headers`: those of the client, who is at `peer`. `authority`: host:port of the server."""
+        key = headers, peer, caller, authority
+        passed = self._known.get(key)
+        if passed is None:
+            passed = _passed(*key)
+            if len(headers) < _FEW and sum(len(value) for _, value in headers) < _SMALL:
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
+                self._known[key] = passed
+        return passed
+
+
+def _passed(headers: Headers, peer: str, caller: Caller, authority: bytes) -> Passed:
     through = b"".join(value + b", " for name, value in headers if name == b"x-forwarded-for")
     named = {word.strip().lower() for name, value in headers if name == b"connection" for word in value.split(b",")}
     passed = [header for header in headers if header[0] not in named and _may_pass(header[0])]
+    asked = [value for name, value in headers if name == b"upgrade" and value]
+    protocol = asked[-1] if asked and b"upgrade" in named else None
     whole = [
         (b"Host", authority),
         *passed,
@@ -80,7 +106,9 @@ def _kept(headers: tuple[tuple[bytes, bytes], ...], peer: str, caller: Caller, a
         (b"X-Forwarded-Proto", b"https"),
         *identity(caller),
     ]
-    return b"".join(b"%b: %b\r\n" % header for header in whole)
+    if protocol is not None:
+        whole += [(b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
+    return Passed(b"".join(b"%b: %b\r\n" % header for header in whole), protocol)
 
 
 def _may_pass(name: bytes) -> bool:

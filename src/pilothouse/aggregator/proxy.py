@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Final
 
 from pilothouse.aggregator.apiservice import APIService, ServiceReference
-from pilothouse.aggregator.identity import forwarded, returned
+from pilothouse.aggregator.identity import Rewriter, returned
 from pilothouse.aggregator.services import Resolver, Unresolved
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 from pilothouse.serving.body import NO_BODY
-from pilothouse.serving.client import Answered, CallFailed, Client, Destination
+from pilothouse.serving.client import Answered, CallFailed, Client, Destination, Pool
 from pilothouse.serving.dialing import ClientTLS, DialFailed
 from pilothouse.serving.http import (
     Answer,
@@ -53,74 +53,109 @@ class Backend:
     tls: ClientTLS
 
 
-class Proxy:
-    """All proxied requests of a server. `limit`: seconds for one that is not long-running, 0 for none.
+@record
+class Shared:
+    """What the proxying of all API services has in common.
 
-    `suspect` is told the name of an API service whose server could not be reached.
+    `limit`: seconds for a request that is not long-running, 0 for none. `suspect` is told the name of an API service
+    whose server could not be reached.
     """
 
-    def __init__(self, client: Client, resolver: Resolver, limit: float, suspect: Callable[[str], None]) -> None:
-        self._client = client
-        self._resolver = resolver
-        self._limit = limit
-        self._suspect = suspect
+    client: Client
+    resolver: Resolver
+    limit: float
+    suspect: Callable[[str], None]
+    rewrite: Rewriter
 
-    async def __call__(self, backend: Backend, request: Request) -> Answer:
-        if not backend.service.available:
+
+class Route:
+    """Handles the requests for one backend."""
+
+    __slots__ = ("_address", "_authority", "_available", "_pool", "_shared", "backend")
+
+    def __init__(self, shared: Shared, backend: Backend) -> None:
+        self._shared = shared
+        self._available = backend.service.available
+        self._address: tuple[str, int] | None = None  # as the resolver remembers it
+        self._pool: Pool | None = None  # the way there
+        self._authority = b""
+        self.backend = backend
+
+    async def __call__(self, request: Request) -> Answer:
+        if not self._available:
             return _text(503, b"service unavailable\n")
         info = request.attached(RequestInfo)
         if info.is_resource:
-            return await self._pass_on(backend, request, info.long_running)
+            return await self._pass_on(request, info.long_running)
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS):
-                return await self._pass_on(backend, request, False)
+                return await self._pass_on(request, False)
         except TimeoutError:
             return Response(504, [_TEXT[0]], _TIMEOUT)
 
-    async def _pass_on(self, backend: Backend, request: Request, long_running: bool) -> Answer:
-        until = time.monotonic() + self._limit if self._limit and not long_running else None
+    async def _way(self) -> Pool:
+        """The way to the backend. Raises Unresolved."""
+        shared, backend = self._shared, self.backend
+        address = await shared.resolver.address(backend.reference)
+        destination = Destination(*address, backend.tls)
+        self._address, self._authority = address, destination.authority.encode()
+        self._pool = shared.client.pool(destination)
+        return self._pool
+
+    async def _pass_on(self, request: Request, long_running: bool) -> Answer:
+        shared, pool, began = self._shared, self._pool, time.monotonic()
+        if pool is None or shared.resolver.known(self.backend.reference) is not self._address:
+            try:
+                pool = await self._way()
+            except Unresolved:
+                return _text(503, b"service unavailable\n")
+        caller, raw_path = request.attached(Caller), request.raw_path
+        passed = shared.rewrite(tuple(request.headers), request.peer[0], caller, self._authority)
+        lines = b"%bX-Forwarded-Uri: %b\r\n" % (passed.lines, raw_path)
+        target = raw_path + b"?" + request.query.encode("latin-1") if request.query else raw_path
         try:
-            host, port = await self._resolver.address(backend.reference)
-        except Unresolved:
-            return _text(503, b"service unavailable\n")
-        destination = Destination(host, port, backend.tls)
-        caller, at = request.attached(Caller), destination.authority.encode()
-        headers = forwarded(tuple(request.headers), request.peer[0], caller, at, request.raw_path)
-        target = request.raw_path + b"?" + request.query.encode("latin-1") if request.query else request.raw_path
-        protocol = _upgrade(request)
-        try:
-            if protocol is not None:
-                headers += b"Connection: Upgrade\r\nUpgrade: %b\r\n" % protocol
-            body, length = await _body(request)
-            answered = await self._client.call(destination, request.method, target, headers, body, length)
-            return await self._answer(answered, request, until, long_running)
+            body, length = (b"", None) if request.body is NO_BODY else await _body(request)
+            answered = await pool.call(request.method, target, lines, body, length)
+            until = began + shared.limit if shared.limit and not long_running else None
+            return _short(answered, request) or await _answer(answered, request, until, long_running)
         except (DialFailed, CallFailed) as error:
-            self._suspect(backend.service.name)
+            shared.suspect(self.backend.service.name)
             return _text(503, f"error trying to reach service: {error}\n".encode())
 
-    async def _answer(self, answered: Answered, request: Request, until: float | None, long_running: bool) -> Answer:
-        status = answered.status
-        raw = answered.raw
-        if raw is not None:
-            kept = [(name, value) for name, value in answered.headers if name not in (b"Date", b"Transfer-Encoding")]
-            return Upgrade(status, kept, lambda front: tunnel(front, raw))
-        if 300 <= status < 400:
+
+def _short(answered: Answered, request: Request) -> Response | None:
+    """The usual answer: all of it is here, and nothing about it is special."""
+    status = answered.status
+    if status < 200 or 300 <= status < 400 or request.method == "HEAD":
+        return None
+    body = answered.at_once()
+    return None if body is None else Response(status, returned(answered.headers), body)
+
+
+async def _answer(answered: Answered, request: Request, until: float | None, long_running: bool) -> Answer:
+    """Raises CallFailed."""
+    status = answered.status
+    raw = answered.raw
+    if raw is not None:
+        kept = [(name, value) for name, value in answered.headers if name not in (b"Date", b"Transfer-Encoding")]
+        return Upgrade(status, kept, lambda front: tunnel(front, raw))
+    if 300 <= status < 400:
+        answered.close()
+        return _text(502, _REDIRECTED)
+    headers = returned(answered.headers)
+    length = answered.length
+    if request.method == "HEAD":
+        headers += [(b"Content-Length", value) for name, value in answered.headers if name == b"Content-Length"]
+        return Response(status, headers)
+    if answered.whole or (length is not None and length <= _WHOLE and not long_running):
+        try:
+            return Response(status, headers, await answered.read(_WHOLE if length else 1 << 30))
+        except BaseException:
             answered.close()
-            return _text(502, _REDIRECTED)
-        headers = returned(answered.headers)
-        length = answered.length
-        if request.method == "HEAD":
-            headers += [(b"Content-Length", value) for name, value in answered.headers if name == b"Content-Length"]
-            return Response(status, headers)
-        if answered.whole or (length is not None and length <= _WHOLE and not long_running):
-            try:
-                return Response(status, headers, await answered.read(_WHOLE if length else 1 << 30))
-            except BaseException:
-                answered.close()
-                raise
-        if length is not None:
-            headers.append((b"Content-Length", b"%d" % length))
-        return Stream(status, headers, _Copy(answered, until))
+            raise
+    if length is not None:
+        headers.append((b"Content-Length", b"%d" % length))
+    return Stream(status, headers, _Copy(answered, until))
 
 
 class _Copy:
@@ -150,18 +185,6 @@ class _Copy:
             writer.write(data)
             if writer.buffered > _HELD:
                 await writer.drain()
-
-
-def _upgrade(request: Request) -> bytes | None:
-    """The protocol that the client wants to change to."""
-    asked: bytes | None = None
-    connection = b""
-    for name, value in request.headers:
-        if name == b"upgrade":
-            asked = value
-        elif name == b"connection":
-            connection += value.lower() + b","
-    return asked if asked and b"upgrade" in connection else None
 
 
 async def _body(request: Request) -> tuple[bytes | BodyReader, int | None]:

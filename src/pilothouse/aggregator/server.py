@@ -10,7 +10,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +17,10 @@ from pilothouse.aggregator.apiservice import APIService, ServiceReference, parse
 from pilothouse.aggregator.autoregister import AutoRegister, Wanted
 from pilothouse.aggregator.availability import LOCAL, Conditions, Examiner
 from pilothouse.aggregator.call import Reader
+from pilothouse.aggregator.identity import Rewriter
 from pilothouse.aggregator.keeper import Keeper, Pace, Tools
 from pilothouse.aggregator.lookups import StoreLookups
-from pilothouse.aggregator.proxy import Backend, Proxy
+from pilothouse.aggregator.proxy import Backend, Route, Shared
 from pilothouse.aggregator.publisher import Publisher
 from pilothouse.aggregator.services import SERVICE_LABEL, Resolver
 from pilothouse.aggregator.trust import CHECK_SECONDS, Trust
@@ -73,7 +73,7 @@ class Aggregator:
         self._needs = needs
         self._services: dict[str, APIService] = {}
         self._keepers: dict[str, Keeper] = {}
-        self._routes: dict[tuple[str, str], Backend] = {}
+        self._routes: dict[tuple[str, str], Route] = {}
         self._local_dirty: dict[str, None] = {}
         self._local_wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -86,7 +86,7 @@ class Aggregator:
         reader = Reader(self._client, resolver)
         self._conditions = Conditions(needs.apiservices, needs.now, needs.registry)
         self._tools = Tools(Examiner(resolver, reader), self._conditions, reader, needs.offload, options.pace)
-        self._proxy = Proxy(self._client, resolver, options.request_timeout, self._suspect)
+        self._proxy = Shared(self._client, resolver, options.request_timeout, self._suspect, Rewriter())
         self._followers = (
             Follower(needs.apiservices.storage, self._told),
             Follower(needs.services.storage, self._service_changed),
@@ -103,13 +103,11 @@ class Aggregator:
             return None
         info = request.attached(RequestInfo)
         if info.is_resource:
-            backend = routes.get((info.group, info.version)) if info.group else None
-        else:
-            segments = info.path.split("/", 4)  # "", apis, group, version
-            if len(segments) < 4 or segments[1] != "apis":
-                return None
-            backend = routes.get((segments[2], segments[3]))
-        return None if backend is None else partial(self._proxy, backend)
+            return routes.get((info.group, info.version)) if info.group else None
+        segments = info.path.split("/", 4)  # "", apis, group, version
+        if len(segments) < 4 or segments[1] != "apis":
+            return None
+        return routes.get((segments[2], segments[3]))
 
     # What this server serves itself
 
@@ -229,7 +227,8 @@ class Aggregator:
             task.add_done_callback(self._ending.discard)
 
     def _reroute(self) -> None:
-        self._routes = {keeper.backend.service.key: keeper.backend for keeper in self._keepers.values()}
+        routes = [Route(self._proxy, keeper.backend) for keeper in self._keepers.values()]
+        self._routes = {route.backend.service.key: route for route in routes}
 
     # What may have changed availability
 

@@ -56,6 +56,10 @@ class Resolver:
         for reference in [one for one in self._known if (one.namespace, one.name) == (namespace, name)]:
             del self._known[reference]
 
+    def known(self, reference: ServiceReference) -> tuple[str, int] | None:
+        """Where to connect, if that is remembered: the same object until the Service changes."""
+        return self._known.get(reference)
+
     async def address(self, reference: ServiceReference) -> tuple[str, int]:
         """Where to connect. Raises Unresolved."""
         known = self._known.get(reference)

@@ -17,6 +17,7 @@ from pilothouse.serving.chunks import ChunkDecoder
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, HeaderList
 
 _STATUS: Final = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?")
+_FRAMING: Final = frozenset({b"Connection", b"Content-Length", b"Transfer-Encoding"})
 _NAME: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _SHORT: Final = 128  # lines of that length are remembered
 _BAD_VALUE: Final = re.compile(rb"[\x00\r\n]")
@@ -82,6 +83,16 @@ class Incoming:
         self._flow()
         return data
 
+    def at_once(self) -> bytes | None:
+        """All of the body that was not taken, if nothing more is to come; else None, and nothing is taken."""
+        if not self.done:
+            return None
+        pieces = self._pieces
+        data = pieces.popleft() if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self.held = 0
+        return data
+
     async def read(self, limit: int) -> bytes:
         """The whole body. Raises BodyTooLarge."""
         pieces: list[bytes] = []
@@ -144,27 +155,23 @@ class AnswerReader:
 
     def _begin(self, head: bytes) -> None:
         line, _, block = head.partition(b"\r\n")
-        match = _STATUS.fullmatch(line)
-        if match is None:
-            raise BrokenAnswer(f"malformed HTTP response {line[:100].decode('latin-1')!r}")
-        status = int(match[2])
+        status, minor = _known_status(line) if len(line) < _SHORT else _status(line)
         if 100 <= status < 200 and status != 101:
             return  # a remark; the answer follows
-        headers = _fields(block)
-        self._frame(status, headers, minor=match[1] == b"1")
+        self._frame(status, _fields(block), minor)
 
     def _frame(self, status: int, headers: HeaderList, minor: bool) -> None:
         lengths: set[bytes] = set()
         chunked = False
         keep = minor
-        for name, value in headers:
+        for name, value in [header for header in headers if header[0] in _FRAMING]:
             if name == b"Content-Length":
                 lengths.add(value)
             elif name == b"Transfer-Encoding":
                 if chunked or value.lower() != b"chunked":
                     raise BrokenAnswer(f"unsupported transfer encoding {value[:100].decode('latin-1')!r}")
                 chunked = True
-            elif name == b"Connection":
+            else:
                 words = {word.strip() for word in value.lower().split(b",")}
                 keep = b"keep-alive" in words if not minor else keep and b"close" not in words
         if (
@@ -227,11 +234,32 @@ def _fields(block: bytes) -> HeaderList:
 
 def _line(line: bytes) -> tuple[bytes, bytes]:
     """Name (written as usual: `Content-Type`) and value of a header. Raises BrokenAnswer."""
-    name, colon, value = line.partition(b":")
-    value = value.strip(b" \t")
-    if not colon or _NAME.fullmatch(name) is None or _BAD_VALUE.search(value) is not None:
+    colon = line.find(b":")
+    value = line[colon + 1 :].strip(b" \t")
+    name = None
+    if colon > 0:
+        name = _known_name(line[:colon]) if colon < _SHORT else _name(line[:colon])
+    if name is None or _BAD_VALUE.search(value) is not None:
         raise BrokenAnswer(f"malformed header line {line[:100].decode('latin-1')!r}")
-    return b"-".join(part.capitalize() for part in name.split(b"-")), value
+    return name, value
 
 
-_known_line = lru_cache(maxsize=1024)(_line)  # servers say the same in each answer
+def _name(name: bytes) -> bytes | None:
+    """As it is usually written; None for what is no name."""
+    if _NAME.fullmatch(name) is None:
+        return None
+    return b"-".join(part.capitalize() for part in name.split(b"-"))
+
+
+def _status(line: bytes) -> tuple[int, bool]:
+    """The status, and whether HTTP/1.1 is spoken. Raises BrokenAnswer."""
+    match = _STATUS.fullmatch(line)
+    if match is None:
+        raise BrokenAnswer(f"malformed HTTP response {line[:100].decode('latin-1')!r}")
+    return int(match[2]), match[1] == b"1"
+
+
+# Servers say the same in each answer.
+_known_line = lru_cache(maxsize=1024)(_line)
+_known_name = lru_cache(maxsize=512)(_name)
+_known_status = lru_cache(maxsize=128)(_status)

@@ -7,10 +7,9 @@ there. Time limits are the caller's, who cancels; what is kept for reuse is boun
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple
 
-from pilothouse.kit.record import record
 from pilothouse.serving.answers import AnswerReader, BrokenAnswer, Incoming
 from pilothouse.serving.channel import Channel
 from pilothouse.serving.dialing import ClientChannel, ClientTLS, ClientTLSChannel, DialFailed, dial_text, reset_text
@@ -35,8 +34,7 @@ class CallFailed(Exception):
         self.unsent = unsent
 
 
-@record
-class Destination:
+class Destination(NamedTuple):
     """Where to connect; `tls` None: plain HTTP. `host` is an address or a name."""
 
     host: str
@@ -52,8 +50,8 @@ class Destination:
 class Connection:
     """One connection: a request and its answer at a time. The user of a channel."""
 
-    def __init__(self, client: Client, destination: Destination, loop: asyncio.AbstractEventLoop) -> None:
-        self._client = client
+    def __init__(self, pool: Pool, loop: asyncio.AbstractEventLoop) -> None:
+        self._pool = pool
         self._loop = loop
         self._channel: ClientChannel | ClientTLSChannel
         self._outlet: Outlet
@@ -62,7 +60,6 @@ class Connection:
         self._incoming: Incoming | None = None
         self._upload: asyncio.Task[None] | None = None
         self.opened: asyncio.Future[None] = loop.create_future()
-        self.destination = destination
         self.raw: RawPipe | None = None  # after an answer 101
         self.reused = False
         self.alive = True
@@ -123,7 +120,7 @@ class Connection:
             self.close()
             return
         self._take_more()
-        self._client.keep(self)
+        self._pool.keep(self)
 
     def ended(self) -> None:
         if self.raw is not None:
@@ -149,7 +146,7 @@ class Connection:
         self._break(reset_text(error) if error else "EOF" if untouched else "unexpected EOF")
         self._outlet.lost()
         self._stop_upload()
-        self._client.drop(self)
+        self._pool.drop(self)
 
     def writable(self, yes: bool) -> None:
         self._outlet.set_writable(yes)
@@ -167,15 +164,15 @@ class Connection:
 
     # What the client asks for.
 
-    async def send(self, head: bytes, method: str, rest: BodyReader | None, chunked: bool) -> Incoming:
-        """Send a request (its head, or all of it), return when the head of its answer is here. Raises CallFailed."""
+    def send(self, head: bytes, method: str, rest: BodyReader | None, chunked: bool) -> asyncio.Future[Incoming]:
+        """Send a request (its head, or all of it). The future: the head of its answer is here, or CallFailed."""
         self._reader = AnswerReader(method, _LIMITS.head, self._take_more)
         waiting: asyncio.Future[Incoming] = self._loop.create_future()
         self._head = waiting
-        self._channel.write(head)
+        self._channel.write_now(head)
         if rest is not None:
             self._upload = self._loop.create_task(self._send_rest(rest, chunked), name="upload")
-        return await waiting
+        return waiting
 
     def _take_more(self) -> None:
         if self._channel.paused:
@@ -217,7 +214,7 @@ class Connection:
 class Answered:
     """An answer: its head, and its body as it comes. `close` it unless the body was read to its end."""
 
-    __slots__ = ("_connection", "_incoming", "chunk", "headers", "length", "read", "status")
+    __slots__ = ("_connection", "_incoming", "headers", "length", "status")
 
     def __init__(self, connection: Connection, incoming: Incoming) -> None:
         self._connection = connection
@@ -225,13 +222,24 @@ class Answered:
         self.status = incoming.status
         self.headers = incoming.headers
         self.length = incoming.length  # None where it is not known
-        self.chunk = incoming.chunk  # the next bytes, b"" at the end. Raises CallFailed
-        self.read = incoming.read  # all of it, up to a limit. Raises CallFailed, BodyTooLarge
 
     @property
     def whole(self) -> bool:
         """All of the body is here already."""
         return self._incoming.done
+
+    def at_once(self) -> bytes | None:
+        """The body, if all of it is here already."""
+        return self._incoming.at_once()
+
+    @property
+    def chunk(self) -> Callable[[], Awaitable[bytes]]:
+        """Gives the next bytes, b"" at the end. Raises CallFailed."""
+        return self._incoming.chunk
+
+    async def read(self, limit: int) -> bytes:
+        """All of the body. Raises CallFailed, BodyTooLarge."""
+        return await self._incoming.read(limit)
 
     @property
     def raw(self) -> RawPipe | None:
@@ -244,29 +252,26 @@ class Answered:
             self._connection.abort()
 
 
-class Client:
-    """Calls servers and keeps connections. One for each loop; `close` it at the end."""
+class Pool:
+    """The way to one destination, and the connections to it that wait for the next request. Got from a `Client`."""
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._flusher = Flusher(self._loop)
-        self._idle: dict[Destination, deque[Connection]] = {}
-        self._sweeper: asyncio.TimerHandle | None = None
-        self._closed = False
+    __slots__ = ("_client", "_idle", "_loop", "_over", "destination")
+
+    def __init__(self, client: Client, destination: Destination, loop: asyncio.AbstractEventLoop) -> None:
+        self._client = client
+        self.destination = destination
+        self._loop = loop
+        self._idle: list[Connection] = []  # the one that was used last comes last, and is used first
+        self._over = False
 
     async def call(
-        self, destination: Destination, method: str, target: bytes, headers: HeaderList | bytes,
-        body: bytes | BodyReader = b"", length: int | None = None,
+        self, method: str, target: bytes, headers: HeaderList | bytes, body: bytes | BodyReader = b"",
+        length: int | None = None,
     ) -> Answered:  # fmt: skip
-        """Send a request, return when the head of its answer is here.
-
-        `headers` (if bytes: their lines) do not say how the body is framed.
-
-        `length`: bytes of a body that is a reader; None sends it in chunks. Raises DialFailed, CallFailed.
-        """
+        """As `Client.call`."""
         head, rest, chunked = _written(method, target, headers, body, length)
         while True:
-            connection = self._take(destination) or await self._dial(destination)
+            connection = self._take() or await self._dial()
             try:
                 incoming = await connection.send(head, method, rest, chunked)
             except CallFailed as failure:
@@ -279,8 +284,8 @@ class Client:
             else:
                 return Answered(connection, incoming)
 
-    def _take(self, destination: Destination) -> Connection | None:
-        idle = self._idle.get(destination)
+    def _take(self) -> Connection | None:
+        idle = self._idle
         limit = self._loop.time() - IDLE_SECONDS
         while idle:
             connection = idle.pop()
@@ -290,10 +295,11 @@ class Client:
             connection.close()
         return None
 
-    async def _dial(self, destination: Destination) -> Connection:
+    async def _dial(self) -> Connection:
         """Raises DialFailed."""
-        connection = Connection(self, destination, self._loop)
-        tls, flusher = destination.tls, self._flusher
+        destination, flusher = self.destination, self._client.flusher
+        connection = Connection(self, self._loop)
+        tls = destination.tls
         step = f"dial tcp {destination.authority}: i/o timeout"
 
         def channel() -> Channel:
@@ -320,49 +326,101 @@ class Client:
     # Connections that wait for the next request.
 
     def keep(self, connection: Connection) -> None:
-        idle = self._idle.setdefault(connection.destination, deque())
-        if self._closed or len(idle) >= MOST_IDLE:
+        idle = self._idle
+        if self._over or len(idle) >= MOST_IDLE:
             connection.close()
             return
         connection.idle_since = self._loop.time()
         idle.append(connection)
-        if self._sweeper is None:
-            self._sweeper = self._loop.call_later(IDLE_SECONDS, self._sweep)
+        if len(idle) == 1:
+            self._client.holds(self)
 
     def drop(self, connection: Connection) -> None:
         """The connection is gone."""
-        idle = self._idle.get(connection.destination)
-        if idle and connection in idle:
-            idle.remove(connection)
-            if not idle:
-                del self._idle[connection.destination]
+        if connection in self._idle:
+            self._idle.remove(connection)
+
+    def sweep(self, limit: float) -> bool:
+        """Close what waits since before `limit` (time of the loop). Is anything left?"""
+        idle = self._idle
+        old = sum(connection.idle_since <= limit for connection in idle)
+        for connection in idle[:old]:
+            connection.close()
+        del idle[:old]
+        return bool(idle)
+
+    def close(self) -> None:
+        """Close what is kept; keep nothing from now on."""
+        self._over = True
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+class Client:
+    """Calls servers and keeps connections. One for each loop; `close` it at the end."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.flusher = Flusher(self._loop)
+        self._pools: dict[Destination, Pool] = {}
+        self._holding: set[Pool] = set()  # those that may have connections
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def pool(self, destination: Destination) -> Pool:
+        """The way to a destination, for who calls it often."""
+        pool = self._pools.get(destination)
+        if pool is None:
+            pool = self._pools[destination] = Pool(self, destination, self._loop)
+            self.holds(pool)
+        return pool
+
+    async def call(
+        self, destination: Destination, method: str, target: bytes, headers: HeaderList | bytes,
+        body: bytes | BodyReader = b"", length: int | None = None,
+    ) -> Answered:  # fmt: skip
+        """Send a request, return when the head of its answer is here.
+
+        `headers` (if bytes: their lines) do not say how the body is framed.
+
+        `length`: bytes of a body that is a reader; None sends it in chunks. Raises DialFailed, CallFailed.
+        """
+        return await self.pool(destination).call(method, target, headers, body, length)
+
+    def holds(self, pool: Pool) -> None:
+        """`pool` is to be looked at from time to time."""
+        if self._closed:
+            pool.close()
+            return
+        self._holding.add(pool)
+        if self._sweeper is None:
+            self._sweeper = self._loop.call_later(IDLE_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
         self._sweeper = None
         limit = self._loop.time() - IDLE_SECONDS
-        for destination, idle in list(self._idle.items()):
-            while idle and idle[0].idle_since <= limit:
-                idle.popleft().close()
-            if not idle:
-                self._idle.pop(destination, None)
-        if self._idle:
+        self._holding = {pool for pool in self._holding if pool.sweep(limit)}
+        self._pools = {known: pool for known, pool in self._pools.items() if pool in self._holding}
+        if self._holding:
             self._sweeper = self._loop.call_later(IDLE_SECONDS / 2, self._sweep)
 
     def forget(self, tls: ClientTLS | None) -> None:
-        """Close the kept connections that were made with this trust."""
-        for destination in [known for known in self._idle if known.tls is tls]:
-            for connection in self._idle.pop(destination):
-                connection.close()
+        """Close the connections that were made with this trust, those in use after their answer."""
+        for pool in {*self._holding, *self._pools.values()}:
+            if pool.destination.tls is tls:
+                pool.close()
+        self._pools = {known: pool for known, pool in self._pools.items() if known.tls is not tls}
 
     def close(self) -> None:
         """Close what is kept; keep nothing from now on."""
         self._closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()
-        for idle in list(self._idle.values()):
-            for connection in list(idle):
-                connection.close()
-        self._idle.clear()
+        for pool in (*self._holding, *self._pools.values()):
+            pool.close()
+        self._pools.clear()
+        self._holding.clear()
 
 
 def _written(
