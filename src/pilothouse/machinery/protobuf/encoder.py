@@ -14,6 +14,7 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.explain import explain
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
+from pilothouse.machinery.protobuf.templates import REPEATED, remembering
 from pilothouse.machinery.protobuf.wire import FIXED64, LENGTH, VARINT, VARINTS, ProtobufError, varint, wide
 from pilothouse.machinery.schema import Schema
 
@@ -57,10 +58,22 @@ def encoder(schema: Schema) -> Encoder:
     """The function that makes wire text of an object, compiled at its first use."""
     made: Encoder | None = schema.compiled.get("protobuf.encode")
     if made is None:
-        source, names = _Source(schema).build()
-        exec(compile(source, f"<protobuf encoder of {schema.name}>", "exec"), names)
-        made = schema.compiled["protobuf.encode"] = names["encode"]
+        source = _Source(plan.slots(schema), REPEATED.get(schema.name, frozenset()))
+        made = schema.compiled["protobuf.encode"] = _compiled(source, schema.name)
     return made
+
+
+def _compiled(source: _Source, name: str) -> Encoder:
+    text, names = source.build()
+    exec(compile(text, f"<protobuf encoder of {name}>", "exec"), names)
+    made: Encoder = names["encode"]
+    return made
+
+
+def _of_field(slot: Slot) -> Encoder:
+    """The encoder of one field's value, tag and all, which remembers."""
+    alone = _compiled(_Source((slot,), frozenset()), slot.name)
+    return remembering(lambda value: alone({slot.name: value}))
 
 
 def lazily(names: dict[str, Any], name: str, make: Callable[[], Callable[..., Any]]) -> None:
@@ -94,8 +107,10 @@ def _value_tag(slot: Slot) -> str:
 class _Source:
     """Writes the encoder of one message type."""
 
-    def __init__(self, schema: Schema) -> None:
-        self.slots = plan.slots(schema)
+    def __init__(self, slots: tuple[Slot, ...], repeated: frozenset[str]) -> None:
+        """`repeated`: names of the fields whose values are remembered."""
+        self.slots = slots
+        self.repeated = repeated
         self.lines = ["def encode(o):"]
         self.put = "r ="  # until something has been written
         self.names: dict[str, Any] = {"V": VARINTS, "W": wide, "Z": _EMPTY}
@@ -152,7 +167,13 @@ class _Source:
             self._add(1, "v = o", *self._write(slot, "v"))
             return
         name = repr(slot.name)
-        if slot.label == MAP:
+        if slot.name in self.repeated:
+            lazily(self.names, f"K{slot.number}", lambda: _of_field(slot))
+            if slot.required:
+                self._add(1, f"r += K{slot.number}(o[{name}] if {name} in o else None)")
+            else:
+                self._add(1, f"if {name} in o and (v := o[{name}]) is not None: r += K{slot.number}(v)")
+        elif slot.label == MAP:
             self._add(1, f"if {name} in o and (m := o[{name}]):")
             self._entries(slot)
         elif slot.label == LIST:
