@@ -9,19 +9,23 @@ import ssl
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pilothouse.extensions.definition import ESTABLISHED, NAMES_ACCEPTED, Definition, Names
 from pilothouse.kit.record import record
+from pilothouse.machinery.protectedgroups import (
+    APPROVED,
+    MISSING,
+    NO_REASON,
+    is_approval,
+    is_protected,
+    is_unapproved,
+)
 from pilothouse.machinery.times import format_time
 
 Object = dict[str, Any]
 
 APPROVAL: Final = "KubernetesAPIApprovalPolicyConformant"
-APPROVED: Final = "api-approved.kubernetes.io"
 _BAD_BUNDLE: Final = "InvalidCABundle"
-_PROTECTED: Final = ("k8s.io", "kubernetes.io")
-_WHY: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 # In the original's order: the last conflict is the one that is told.
 _ONE_BY_ONE: Final = (
     ("plural", "PluralConflict"),
@@ -129,28 +133,17 @@ def _readable_bundle(conversion: Object) -> bool:
 def _approve(obj: Object, conditions: list[Object], now: datetime) -> None:
     """Groups of the project itself tell whether they were approved."""
     group = obj["spec"]["group"]
-    if not any(group == domain or group.endswith(f".{domain}") for domain in _PROTECTED):
+    if not is_protected(group):
         return
     text = (obj["metadata"].get("annotations") or {}).get(APPROVED, "")
     if not text:
-        why = f'protected groups must have approval annotation "{APPROVED}", {_WHY}'
-        _set(conditions, APPROVAL, "False", "MissingAnnotation", why, now)
-    elif text.startswith("unapproved"):
+        _set(conditions, APPROVAL, "False", "MissingAnnotation", MISSING, now)
+    elif is_unapproved(text):
         _set(conditions, APPROVAL, "False", "UnapprovedAnnotation", f'not approved: "{text}"', now)
-    elif _is_url(text):
+    elif is_approval(text):
         _set(conditions, APPROVAL, "True", "ApprovedAnnotation", f"approved in {text}", now)
     else:
-        head = f'protected groups must have approval annotation "{APPROVED}"'
-        why = f'{head} with either a URL or a reason starting with "unapproved", {_WHY}'
-        _set(conditions, APPROVAL, "False", "InvalidAnnotation", why, now)
-
-
-def _is_url(text: str) -> bool:
-    try:
-        found = urlsplit(text)
-    except ValueError:
-        return False
-    return bool(found.scheme and found.netloc)
+        _set(conditions, APPROVAL, "False", "InvalidAnnotation", NO_REASON, now)
 
 
 def condition(conditions: Iterable[Object], kind: str) -> Object | None:

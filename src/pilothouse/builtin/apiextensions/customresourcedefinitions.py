@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pilothouse.builtin.apiextensions import versionparts
 from pilothouse.builtin.apiextensions.conversionrules import conversion
@@ -21,6 +20,14 @@ from pilothouse.builtin.types import META, builtin_types
 from pilothouse.machinery import names
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.protectedgroups import (
+    APPROVED,
+    MISSING,
+    NO_REASON,
+    is_approval,
+    is_protected,
+    is_unapproved,
+)
 from pilothouse.machinery.rules import (
     Field,
     Rule,
@@ -40,9 +47,6 @@ from pilothouse.registry.metadata import validate_embedded
 
 _VERSIONS: Final = "spec.versions"
 _SCOPES: Final = ("Cluster", "Namespaced")
-_APPROVED: Final = "api-approved.kubernetes.io"
-_PROTECTED: Final = ("k8s.io", "kubernetes.io")
-_WHY_APPROVED: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 # With a status of its own, the root of a schema may say no more than this.
 _BESIDE_STATUS: Final = (
     "Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum", "ExclusiveMinimum", "MaxLength",
@@ -266,26 +270,16 @@ def _if_spec_changed(rule: Rule) -> Rule:
 def _approval(value: Object, field: Field) -> None:
     """Groups of the project itself need a word on who approved them."""
     group = value["spec"].get("group", "")
-    if not any(group == domain or group.endswith(f".{domain}") for domain in _PROTECTED):
+    if not is_protected(group):
         return
-    annotation = (value["metadata"].get("annotations") or {}).get(_APPROVED, "")
-    if field.updating and annotation == (field.root_old["metadata"].get("annotations") or {}).get(_APPROVED, ""):
+    annotation = (value["metadata"].get("annotations") or {}).get(APPROVED, "")
+    if field.updating and annotation == (field.root_old["metadata"].get("annotations") or {}).get(APPROVED, ""):
         return
-    path = f"metadata.annotations[{_APPROVED}]"
-    head = f'protected groups must have approval annotation "{_APPROVED}"'
+    path = f"metadata.annotations[{APPROVED}]"
     if not annotation:
-        field.required(path, f"{head}, {_WHY_APPROVED}")
-    elif not annotation.startswith("unapproved") and not _is_url(annotation):
-        why = f'{head} with either a URL or a reason starting with "unapproved", {_WHY_APPROVED}'
-        field.invalid(path, annotation, why)
-
-
-def _is_url(text: str) -> bool:
-    try:
-        found = urlsplit(text)
-    except ValueError:
-        return False
-    return bool(found.scheme and found.netloc)
+        field.required(path, MISSING)
+    elif not is_unapproved(annotation) and not is_approval(annotation):
+        field.invalid(path, annotation, NO_REASON)
 
 
 def _stored_versions(value: Object, field: Field) -> None:

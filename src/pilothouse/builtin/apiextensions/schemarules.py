@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pilothouse.builtin.apiextensions.structural import EMBEDDED, LIST_TYPE, MAP_KEYS, MAP_TYPE, PRESERVE
 from pilothouse.kit.record import record
 from pilothouse.machinery.rules import Field, Rule
+from pilothouse.machinery.structural.node import EMBEDDED, LIST_TYPE, MAP_KEYS, MAP_TYPE, PRESERVE
 from pilothouse.machinery.structural.patterns import pattern_problem
 from pilothouse.registry.behaviour import Object
 

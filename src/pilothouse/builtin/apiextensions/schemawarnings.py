@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pilothouse.builtin.apiextensions.structural import LIST_TYPE, subschemas
+from pilothouse.builtin.apiextensions.structural import subschemas
+from pilothouse.machinery.structural.node import LIST_TYPE
 from pilothouse.registry.behaviour import Object
 
 _FORMATS: Final = frozenset(

@@ -10,14 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pilothouse.machinery.rules import Field, Rule, join
+from pilothouse.machinery.structural.node import EMBEDDED, INT_OR_STRING, LIST_TYPE, MAP_KEYS, MAP_TYPE, PRESERVE
 from pilothouse.registry.behaviour import Object
-
-PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-EMBEDDED: Final = "x-kubernetes-embedded-resource"
-INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-LIST_TYPE: Final = "x-kubernetes-list-type"
-MAP_TYPE: Final = "x-kubernetes-map-type"
-MAP_KEYS: Final = "x-kubernetes-list-map-keys"
 
 _ROOT, _ITEM, _FIELD = "root", "item", "field"
 _NO_TYPE: Final = {

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pilothouse.builtin.apiextensions.structural import INT_OR_STRING
 from pilothouse.machinery.rules import Field, Rule
+from pilothouse.machinery.structural.node import INT_OR_STRING
 from pilothouse.registry.behaviour import Object
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")

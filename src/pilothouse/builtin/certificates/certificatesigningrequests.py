@@ -135,10 +135,8 @@ def _condition(value: Object, field: Field) -> None:
     if not kind:
         field.required("type")
     supported = ("True",) if kind in _ALWAYS_TRUE else _STATUSES
-    if not status:
-        field.required("status")
-    elif status not in supported:
-        field.not_supported("status", status, supported)
+    if status not in supported:
+        field.outside("status", status, supported)
 
 
 _conditions: Final = each_once("type", _condition)

@@ -38,10 +38,8 @@ def _ports(items: Sequence[Object], field: Field) -> None:
         elif len(items) > 1:
             field.required(f"[{index}].name")
         field.all_invalid(f"[{index}].port", number, names.port_number(number))
-        if not protocol:
-            field.required(f"[{index}].protocol")
-        elif protocol not in PROTOCOLS:
-            field.not_supported(f"[{index}].protocol", protocol, PROTOCOLS)
+        if protocol not in PROTOCOLS:
+            field.outside(f"[{index}].protocol", protocol, PROTOCOLS)
         application = value.get("appProtocol")
         if application is not None:
             field.all_invalid(f"[{index}].appProtocol", application, names.qualified_name(application))

@@ -53,10 +53,8 @@ def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
         key, effect, value = one.get("key", ""), one.get("effect", ""), one.get("value", "")
         field.all_invalid(f"[{index}].key", key, names.qualified_name(key))
         field.all_invalid(f"[{index}].value", value, names.label_value(value))
-        if not effect:
-            field.required(f"[{index}].effect")
-        elif effect not in EFFECTS:
-            field.not_supported(f"[{index}].effect", effect, EFFECTS)
+        if effect not in EFFECTS:
+            field.outside(f"[{index}].effect", effect, EFFECTS)
         if (key, effect) in seen:
             text = shown(internal("Taint", one))
             why = f"Duplicate value: {text}: taints must be unique by key and effect pair"

@@ -14,7 +14,7 @@ from pilothouse.builtin.shared.podwarnings import node_term_warnings
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.builtin.shared.volumes import csi_driver
-from pilothouse.builtin.shared.volumesources import COMMON, needs
+from pilothouse.builtin.shared.volumesources import COMMON, needs, one_source
 from pilothouse.builtin.shared.volumewarnings import OLD_SOURCES
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, on_update, rules, sorted_map
@@ -87,19 +87,10 @@ _SOURCES: Final[dict[str, Rule]] = {**COMMON, "local": _local, "csi": _csi, "azu
 
 
 def _sources(spec: Mapping[str, Any], field: Field) -> None:
-    count = 0
-    for name, rule in _SOURCES.items():
-        inner = spec.get(name)
-        if inner is None:
-            continue
-        count += 1
-        if count > 1:
-            field.forbidden(name, "may not specify more than 1 volume type")
-        else:
-            field.within(name, rule, inner)
+    named = one_source(spec, _SOURCES, field)
     if spec.get("local") is not None and spec.get("nodeAffinity") is None:
         field.required("nodeAffinity", "Local volume requires node affinity")
-    if not count:
+    if not named:
         field.required("", "must specify a volume type")
 
 

@@ -77,10 +77,8 @@ def _port(port: Spec, field: Field, path: str, named: bool, seen: set[str]) -> N
             field.duplicate(f"{path}.name", name)
         seen.add(name)
     field.all_invalid(f"{path}.port", number, names.port_number(number))
-    if not protocol:
-        field.required(f"{path}.protocol")
-    elif protocol not in PROTOCOLS:
-        field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
+    if protocol not in PROTOCOLS:
+        field.outside(f"{path}.protocol", protocol, PROTOCOLS)
     target = port.get("targetPort", 0)
     whys = names.port_name(target) if isinstance(target, str) else names.port_number(target)
     field.all_invalid(f"{path}.targetPort", target, whys)
@@ -98,10 +96,8 @@ def _ports(spec: Spec, field: Field) -> None:
 
 def _affinity(spec: Spec, field: Field) -> None:
     affinity, config = spec.get("sessionAffinity", ""), spec.get("sessionAffinityConfig")
-    if not affinity:
-        field.required("sessionAffinity")
-    elif affinity not in _AFFINITIES:
-        field.not_supported("sessionAffinity", affinity, _AFFINITIES)
+    if affinity not in _AFFINITIES:
+        field.outside("sessionAffinity", affinity, _AFFINITIES)
     if affinity == "ClientIP":
         seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds")
         if seconds is None:
@@ -124,10 +120,8 @@ def _external_addresses(spec: Spec, field: Field) -> None:
 
 def _type(spec: Spec, field: Field) -> None:
     kind = spec.get("type", "")
-    if not kind:
-        field.required("type")
-    elif kind not in _TYPES:
-        field.not_supported("type", kind, _TYPES)
+    if kind not in _TYPES:
+        field.outside("type", kind, _TYPES)
 
 
 def _taken_ports(spec: Spec, field: Field) -> None:
@@ -183,10 +177,8 @@ def _balancer(service: Spec, field: Field) -> None:
 def _traffic(spec: Spec, field: Field) -> None:
     policy, port = spec.get("externalTrafficPolicy", ""), spec.get("healthCheckNodePort", 0)
     if externally_accessible(spec):
-        if not policy:
-            field.required("externalTrafficPolicy")
-        elif policy not in _POLICIES:
-            field.not_supported("externalTrafficPolicy", policy, _POLICIES)
+        if policy not in _POLICIES:
+            field.outside("externalTrafficPolicy", policy, _POLICIES)
     elif policy:
         field.invalid("externalTrafficPolicy", policy, "may only be set for externally-accessible services")
     if needs_health_check_port(spec):

@@ -12,6 +12,7 @@ from pilothouse.machinery.rules import (
     at,
     at_most,
     defaults,
+    each,
     each_once,
     immutable_null,
     one_of,
@@ -140,10 +141,7 @@ def _port_protocols(value: Object, field: Field) -> None:
         field.all_invalid("appProtocol", application, names.qualified_name(application))
 
 
-def _addresses_are_there(value: Sequence[Object], field: Field) -> None:
-    for index, one in enumerate(value):
-        if not one.get("addresses"):
-            field.required(f"[{index}].addresses")
+_addresses_are_there: Final = each(at("addresses", required))
 
 
 def _warn(new: Object, old: Object | None) -> list[str]:

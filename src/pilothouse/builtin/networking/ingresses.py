@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from pilothouse.builtin.networking.references import typed_reference
 from pilothouse.builtin.shared import addresses
@@ -23,10 +23,7 @@ _NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 
 def _service(value: Object, field: Field) -> None:
     name, port = value.get("name", ""), value.get("port") or {}
-    if name:
-        field.all_invalid("service.name", name, names.label(name))
-    else:
-        field.required("service.name")
+    field.named("service.name", name, names.label)
     port_name, number = port.get("name", ""), port.get("number", 0)
     if port_name and number:
         field.invalid("", "", "cannot set both port name & port number")
@@ -102,19 +99,19 @@ def _tls(value: Object, field: Field) -> None:
         field.all_invalid("secretName", secret, names.subdomain(secret))
 
 
-def _rule_hosts(spec: Object) -> Iterable[str]:
+def _rule_hosts(obj: Object) -> frozenset[str]:
     """Wildcard hosts alone: they were checked less strictly once."""
-    hosts = (rule.get("host", "") for rule in spec.get("rules") or ())
-    return [host for host in hosts if "*" in host]
+    hosts = (rule.get("host", "") for rule in obj["spec"].get("rules") or ())
+    return frozenset(host for host in hosts if "*" in host)
 
 
-def _secrets(spec: Object) -> Iterable[str]:
-    return [tls.get("secretName", "") for tls in spec.get("tls") or ()]
+def _secrets(obj: Object) -> frozenset[str]:
+    return frozenset(tls.get("secretName", "") for tls in obj["spec"].get("tls") or ())
 
 
-def _was_there(text: str, field: Field, find: Any) -> bool:
+def _was_there(text: str, field: Field, find: Callable[[Object], frozenset[str]]) -> bool:
     """Whether an update only keeps what an older server let in."""
-    return field.updating and text in find(field.root_old["spec"])
+    return field.updating and text in field.of_old(find)
 
 
 def _something(value: Object, field: Field) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, required, rules
+from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, each, required, rules
 from pilothouse.registry.behaviour import Behaviour, Object
 
 _GROUP: Final = "rbac.authorization.k8s.io"
@@ -54,10 +54,7 @@ def _subject(namespaced: bool) -> Rule:
     return run
 
 
-def _names(value: Sequence[Object], field: Field) -> None:
-    for index, one in enumerate(value):
-        if not one.get("name"):
-            field.required(f"[{index}].name")
+_names: Final = each(at("name", required))
 
 
 def _same_role(value: Object, field: Field) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from pilothouse.machinery.rules import Field, Rule
+from pilothouse.machinery.rules import Field, Rule, at, each, required
 from pilothouse.registry.behaviour import Object
 
 _BOTH = "rules cannot apply to both regular resources and non-resource URLs"
@@ -32,7 +33,4 @@ def policy_rules(namespaced: bool) -> Rule:
     return run
 
 
-def rules_have_verbs(value: Sequence[Object], field: Field) -> None:
-    for index, one in enumerate(value):
-        if not one.get("verbs"):
-            field.required(f"[{index}].verbs")
+rules_have_verbs: Final = each(at("verbs", required))

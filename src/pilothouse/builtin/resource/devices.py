@@ -119,10 +119,7 @@ def device(value: Object, field: Field) -> None:
 
 def _consumed(value: Object, field: Field) -> None:
     name: Any = value.get("counterSet", "")
-    if name:
-        field.all_invalid("counterSet", name, names.label(name))
-    else:
-        field.required("counterSet")
+    field.named("counterSet", name, names.label)
     if not value.get("counters"):
         field.required("counters")
 

@@ -40,10 +40,8 @@ def _result(value: Object, field: Field) -> None:
 
 def _allocated_configuration(value: Object, field: Field) -> None:
     source = value.get("source", "")
-    if not source:
-        field.required("source")
-    elif source not in _SOURCES:
-        field.not_supported("source", source, _SOURCES)
+    if source not in _SOURCES:
+        field.outside("source", source, _SOURCES)
     claims.references(value.get("requests"), claims.known_requests(field.root["spec"]), field)
     words.opaque(value, field)
     words.opaque_driver(value, field)

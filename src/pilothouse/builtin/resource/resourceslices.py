@@ -101,10 +101,7 @@ def _declared_devices(value: Sequence[Object], field: Field) -> None:
 
 def _counter_set(value: Object, field: Field) -> None:
     name = value.get("name", "")
-    if name:
-        field.all_invalid("name", name, names.label(name))
-    else:
-        field.required("name")
+    field.named("name", name, names.label)
     if not value.get("counters"):
         field.required("counters")
 

@@ -28,7 +28,5 @@ def taint(value: Object, field: Field) -> None:
 def declared_taint(value: Object, field: Field) -> None:
     """The second half of the rules."""
     effect = value.get("effect", "")
-    if not effect:
-        field.required("effect")
-    elif effect not in _EFFECTS:
-        field.not_supported("effect", effect, _EFFECTS)
+    if effect not in _EFFECTS:
+        field.outside("effect", effect, _EFFECTS)

@@ -16,10 +16,7 @@ _LISTS: Final = ("podGroupTemplates", "compositePodGroupTemplates")
 
 def _template(value: Object, field: Field) -> None:
     name = value.get("name", "")
-    if name:
-        field.all_invalid("name", name, names.label(name))
-    else:
-        field.required("name")
+    field.named("name", name, names.label)
     field.within("schedulingPolicy", scheduling_policy, value.get("schedulingPolicy") or {})
 
 

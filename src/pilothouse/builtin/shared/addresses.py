@@ -77,12 +77,7 @@ def _strict_address(text: str) -> Sequence[str]:
 
 def canonical_address(text: str) -> list[str]:
     """What is wrong with an address in a new field, which takes one spelling alone."""
-    whys = list(strict_address(text))
-    if not whys:
-        shown = str(names.parse_address(text))
-        if shown != text:
-            return [f'must be in canonical form ("{shown}")']
-    return whys
+    return list(strict_address(text)) or _other_spelling(text, str(names.parse_address(text)))
 
 
 @remembered(_KEPT)
@@ -104,12 +99,11 @@ def strict_network(text: str) -> Sequence[str]:
 
 def canonical_network(text: str) -> list[str]:
     """What is wrong with a CIDR in a new field."""
-    whys = list(strict_network(text))
-    if not whys:
-        shown = str(names.parse_network(text))
-        if shown != text:
-            return [f'must be in canonical form ("{shown}")']
-    return whys
+    return list(strict_network(text)) or _other_spelling(text, str(names.parse_network(text)))
+
+
+def _other_spelling(text: str, canonical: str) -> list[str]:
+    return [] if text == canonical else [f'must be in canonical form ("{canonical}")']
 
 
 def old_address(path: str, text: str, field: Field, kept: Collection[str] = ()) -> None:

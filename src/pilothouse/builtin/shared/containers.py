@@ -61,10 +61,8 @@ def _port(port: Object, field: Field, names: set[str], path: str) -> None:
     if host and not 0 < host < 65536:
         field.all_invalid(f"{path}.hostPort", host, words.port_number(host))
     protocol = port.get("protocol", "")
-    if not protocol:
-        field.required(f"{path}.protocol")
-    elif protocol not in PROTOCOLS:
-        field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
+    if protocol not in PROTOCOLS:
+        field.outside(f"{path}.protocol", protocol, PROTOCOLS)
 
 
 def _ports(ports: Sequence[Object], field: Field) -> None:

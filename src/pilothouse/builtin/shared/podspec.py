@@ -96,16 +96,10 @@ def _host_network(spec: Object, field: Field) -> None:
 def _policies(spec: Object, field: Field) -> None:
     policy = spec.get("restartPolicy", "")
     if policy not in _RESTART_POLICIES:
-        if policy:
-            field.not_supported("restartPolicy", policy, _RESTART_POLICIES)
-        else:
-            field.required("restartPolicy")
+        field.outside("restartPolicy", policy, _RESTART_POLICIES)
     policy = spec.get("dnsPolicy", "")
     if policy not in _DNS_POLICIES:
-        if policy:
-            field.not_supported("dnsPolicy", policy, _DNS_POLICIES)
-        else:
-            field.required("dnsPolicy")
+        field.outside("dnsPolicy", policy, _DNS_POLICIES)
 
 
 def _security(spec: Object, field: Field) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.claims import claim_template
 from pilothouse.builtin.shared.projected import downward_files, key_paths, mode, projected
-from pilothouse.builtin.shared.volumesources import COMMON, git_repo, needs
+from pilothouse.builtin.shared.volumesources import COMMON, git_repo, needs, one_source
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, Rule, one_of
 
@@ -112,17 +112,7 @@ _SOURCES: Final[dict[str, Rule]] = {
 
 
 def _source(value: Object, field: Field) -> None:
-    count = 0
-    for name, rule in _SOURCES.items() if len(value) > 2 else ((name, _SOURCES.get(name)) for name in value):
-        inner = value.get(name)
-        if rule is None or inner is None:
-            continue
-        count += 1
-        if count > 1:
-            field.forbidden(name, "may not specify more than 1 volume type")
-        else:
-            field.within(name, rule, inner)
-    if not count:
+    if not one_source(value, _SOURCES, field):
         field.required("", "must specify a volume type")
 
 

@@ -34,6 +34,21 @@ def needs(*names: str) -> Rule:
     return run
 
 
+def one_source(value: Object, sources: Mapping[str, Rule], field: Field) -> bool:
+    """Judge the one source that a volume names; a second one is forbidden. Whether there is any."""
+    count = 0
+    for name, rule in sources.items() if len(value) > 2 else ((name, sources.get(name)) for name in value):
+        inner = value.get(name)
+        if rule is None or inner is None:
+            continue
+        count += 1
+        if count > 1:
+            field.forbidden(name, "may not specify more than 1 volume type")
+        else:
+            field.within(name, rule, inner)
+    return count > 0
+
+
 def host_path(value: Object, field: Field) -> None:
     path = value.get("path", "")
     if not path:

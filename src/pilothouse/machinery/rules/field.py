@@ -7,12 +7,13 @@ caller puts its own step in front, and only if something was found. So a valid o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 
 from pilothouse.machinery.errors import Cause
 
+T = TypeVar("T")
 Rule = Callable[[Any, "Field"], "bool | None"]
 """`(value, field)`: adds what is wrong to the field. True: the place needs no more rules."""
 
@@ -87,7 +88,7 @@ class Field:
     whose items are not paired. `context`: what the request says (registry.behaviour.Context).
     """
 
-    __slots__ = ("context", "found", "old", "root", "root_old", "updating")
+    __slots__ = ("_made", "context", "found", "old", "root", "root_old", "updating")
 
     def __init__(self, root: Any = None, root_old: Any = None, context: Any = None) -> None:
         self.root = root
@@ -96,6 +97,7 @@ class Field:
         self.old = root_old
         self.updating = root_old is not None
         self.found: list[list[str]] = []  # [path, reason, message]
+        self._made: dict[Callable[[Any], Any], Any] | None = None
 
     # -- what can be wrong
 
@@ -120,6 +122,13 @@ class Field:
         message = f"Unsupported value: {shown(value)}" + (f": supported values: {listed}" if listed else "")
         self.found.append([path, "FieldValueNotSupported", message])
 
+    def outside(self, path: str, value: Any, supported: Iterable[str]) -> None:
+        """Told of a value that is not among the supported: nothing at all is required, another is not supported."""
+        if value:
+            self.not_supported(path, value, supported)
+        else:
+            self.required(path)
+
     def forbidden(self, path: str, why: str = "") -> None:
         self.found.append([path, "FieldValueForbidden", f"Forbidden: {why}" if why else "Forbidden"])
 
@@ -140,6 +149,15 @@ class Field:
 
     def internal(self, path: str, why: str) -> None:
         self.found.append([path, "InternalError", f"Internal error: {why}"])
+
+    def of_old(self, make: Callable[[Any], T]) -> T:
+        """`make(root_old)`, made once for a whole validation: what each item of a list is compared with."""
+        if self._made is None:
+            self._made = {}
+        if make not in self._made:
+            self._made[make] = make(self.root_old)
+        made: T = self._made[make]
+        return made
 
     # -- how rules call rules
 
@@ -192,6 +210,13 @@ class Field:
         """One cause for each message of a vocabulary function."""
         for why in whys:
             self.invalid(path, value, why)
+
+    def named(self, path: str, value: str, check: Callable[[str], Sequence[str]]) -> None:
+        """A name must be there, and good for a vocabulary function."""
+        if value:
+            self.all_invalid(path, value, check(value))
+        else:
+            self.required(path)
 
     def causes(self) -> list[Cause]:
         return [Cause(reason, message, path.removeprefix("/")) for path, reason, message in self.found]
