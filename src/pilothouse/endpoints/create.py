@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pilothouse.endpoints.options import write_options
+from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
-from pilothouse.machinery.errors import bad_request
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
@@ -13,12 +12,9 @@ from pilothouse.serving.http import Request, Response
 async def create_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    dry_run, manager, validation = write_options(query, "CreateOptions")
-    write = scope.write(request, info, manager, dry_run, validation)
+    write = asked_write(scope, request, info, query, "CreateOptions")
     obj = await scope.body.read(request, write)
-    sent = (obj.get("metadata") or {}).get("namespace")
-    if scope.resource.namespaced and sent and sent != info.namespace:
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    check_namespace(scope, info, obj)
     wipe_server_fields(obj)
     owned = await scope.options.aside.run(write.load.size, owned_object, scope, obj, write)
     stored = await scope.store.create(owned, write)

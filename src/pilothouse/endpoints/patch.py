@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pilothouse.endpoints.options import write_options
+from pilothouse.endpoints.asked import asked_write
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
 from pilothouse.machinery.decode import DecodeError, Findings
-from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid
+from pilothouse.machinery.errors import APIError, Cause, invalid
 from pilothouse.machinery.patch import STRATEGIC_PATCH, Patch, parse_patch, restore
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
@@ -28,8 +28,7 @@ def is_apply(request: Request) -> bool:
 async def patch_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    dry_run, manager, validation = write_options(query, "PatchOptions")
-    write = scope.write(request, info, manager, dry_run, validation)
+    write = asked_write(scope, request, info, query, "PatchOptions")
     if "force" in query:
         raise _force_forbidden()
     patch = await read_patch(scope, request, write)
@@ -39,9 +38,6 @@ async def patch_object(scope: Scope, request: Request) -> Response:
         before = scope.body.from_hub(old)
         obj = patch(before)
         check_names(scope, info, obj)
-        sent = (obj.get("metadata") or {}).get("namespace")
-        if scope.resource.namespaced and sent and sent != info.namespace:
-            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
         return scope.body.to_hub(scope.owner.updated(obj, before, write))
 
     async def produce(old: Object | None) -> Object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pilothouse.endpoints.options import write_options
+from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.machinery.errors import bad_request, conflict
@@ -14,8 +14,7 @@ from pilothouse.serving.http import Request, Response
 async def update_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    dry_run, manager, validation = write_options(query, "UpdateOptions")
-    write = scope.write(request, info, manager, dry_run, validation)
+    write = asked_write(scope, request, info, query, "UpdateOptions")
     sent = await scope.body.read(request, write)
     check_names(scope, info, sent)
     template = scope.body.freeze(sent)
@@ -51,9 +50,7 @@ def check_names(scope: Scope, info: RequestInfo, obj: Object) -> None:
         )
     if name != info.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
-    sent = metadata.get("namespace")
-    if scope.resource.namespaced and sent and sent != info.namespace:
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    check_namespace(scope, info, obj)
 
 
 def updated(scope: Scope, obj: Object, old: Object | None, write: Write) -> Object:

@@ -34,6 +34,12 @@ def ordered(metadata: dict[str, Any]) -> dict[str, Any]:
     return {key: metadata[key] for key in ORDER if key in metadata}
 
 
+def refuse_other_namespace(sent: str | None, namespace: str) -> None:
+    """`sent`: the namespace in a body, `namespace`: that of the request. Raises BadRequest."""
+    if sent and sent != namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
 def check_namespace(resource: Resource, metadata: dict[str, Any], write: Write) -> None:
     """Fill in the namespace of the request; another one in the body is refused.
 
@@ -42,9 +48,7 @@ def check_namespace(resource: Resource, metadata: dict[str, Any], write: Write) 
     if not resource.namespaced:
         metadata.pop("namespace", None)
         return
-    sent = metadata.get("namespace")
-    if sent and sent != write.namespace:
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    refuse_other_namespace(metadata.get("namespace"), write.namespace)
     metadata["namespace"] = write.namespace
 
 
