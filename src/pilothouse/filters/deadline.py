@@ -5,13 +5,11 @@ Past it the answer is 504.
 
 from __future__ import annotations
 
-import asyncio
-
 from pilothouse.endpoints.requestinfo import Query, RequestInfo, attach_request_info, parse_query
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.times import TimeError, parse_duration
-from pilothouse.serving.eager import go_on
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
+from pilothouse.serving.timelimit import TimeLimit
 
 _BODY = (
     b'{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",'
@@ -21,6 +19,7 @@ _BODY = (
 
 def deadline(limit: float) -> Filter:
     """`limit` in seconds; 0 is none."""
+    usual = TimeLimit(limit)
 
     def build(inner: Handler) -> Handler:
         async def handle(request: Request) -> Answer:
@@ -31,15 +30,15 @@ def deadline(limit: float) -> Filter:
                     seconds = min(asked, limit) if limit else asked
             if not seconds or _long_running(request):
                 return await inner(request)
-            return await _within(inner, request, seconds)
+            return await _within(inner, request, usual if seconds == limit else TimeLimit(seconds))
 
         return handle
 
     return build
 
 
-async def _within(inner: Handler, request: Request, seconds: float) -> Answer:
-    """Most requests are answered without waiting: only those that wait get a timer."""
+async def _within(inner: Handler, request: Request, limit: TimeLimit) -> Answer:
+    """Most requests are answered without waiting: only the others are watched."""
     work = _start(inner, request)
     try:
         waits_for = work.send(None)
@@ -47,8 +46,7 @@ async def _within(inner: Handler, request: Request, seconds: float) -> Answer:
         answer: Answer = done.value
         return answer
     try:
-        async with asyncio.timeout(seconds):
-            return await go_on(work, waits_for)
+        return await limit.carry_on(work, waits_for)
     except TimeoutError:
         return Response(504, [(b"Content-Type", b"text/plain; charset=utf-8")], _BODY)
 
