@@ -2,32 +2,58 @@
 "Admission Control in Kubernetes").
 
 A plug-in says once which resources and operations it is for; each resource then pays only for those that concern it.
+Webhooks and policies mostly have nothing to do: they are asked before each write whether they have, and left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
 
+from pilothouse.admission.forms import Forms, TypedForms
 from pilothouse.kit.record import record
-from pilothouse.registry.request import Write
+from pilothouse.registry.request import Decode, Write
 from pilothouse.registry.resource import Object, Resource
 
 CREATE = "CREATE"
 UPDATE = "UPDATE"
 DELETE = "DELETE"
 CONNECT = "CONNECT"
+OPERATIONS: Final = (CREATE, UPDATE, DELETE, CONNECT)
+Kinds = Callable[[], Iterable[Resource]]
+
+
+class Rounds:
+    """The plug-ins that change objects are asked a second time where a webhook changed what the first ones made.
+
+    `kept`: what a plug-in remembers of the first round, by its name.
+    """
+
+    __slots__ = ("again", "kept", "second")
+
+    def __init__(self) -> None:
+        self.again = False
+        self.second = False
+        self.kept: dict[str, Any] = {}
 
 
 @record
 class Attributes:
-    """One write. `obj` is None on a delete, `old` on a create. A connection has its options as `obj`."""
+    """One write. `obj` is None on a delete, `old` on a create. A connection has its options as `obj`.
+
+    `foreign`: the objects are of the subresource's own kind, which `decode` knows. `forms` and `rounds` are there for
+    `Rare` plug-ins.
+    """
 
     operation: str
     resource: Resource
     obj: Object | None
     old: Object | None
     write: Write
+    forms: Forms | None = None
+    rounds: Rounds | None = None
+    decode: Decode | None = None
+    foreign: bool = False
 
 
 class Plugin(Protocol):
@@ -53,38 +79,106 @@ class Validating(Plugin, Protocol):
         ...
 
 
+@runtime_checkable
+class Rare(Plugin, Protocol):
+    """A plug-in that mostly has nothing to do. It sees the objects of subresources with a shape of their own, too."""
+
+    def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
+        """Whether it has something to do with this write. Asked each time, so it is quick."""
+        ...
+
+
 class Chain:
-    """All plug-ins of a server, in order."""
+    """All plug-ins of a server, in order. `kinds`: the built-in ones, of which some are other forms of one another."""
 
-    def __init__(self, plugins: Sequence[Plugin]) -> None:
+    def __init__(self, plugins: Sequence[Plugin], kinds: Kinds = tuple) -> None:
         self._plugins = plugins
+        self._kinds = kinds
 
-    def bound(self, resource: Resource) -> BoundChain:
-        return BoundChain(self._plugins, resource)
+    def bound(self, resource: Resource, forms: Forms | None = None) -> BoundChain:
+        """`forms`: of a resource that is no built-in kind."""
+        return BoundChain(self._plugins, resource, forms or TypedForms(resource, self._kinds))
+
+
+P = TypeVar("P", Mutating, Validating)
+
+
+class _Step(Generic[P]):
+    """Who is asked on one operation: `usual` is `every` one without the rare ones."""
+
+    __slots__ = ("_concerns", "every", "rare", "usual")
+
+    def __init__(self, plugins: Sequence[P]) -> None:
+        self.every: Sequence[P] = plugins
+        self.rare: Sequence[P] = [plugin for plugin in plugins if isinstance(plugin, Rare)]
+        self.usual: Sequence[P] = [plugin for plugin in plugins if not isinstance(plugin, Rare)]
+        self._concerns = [plugin.concerns for plugin in plugins if isinstance(plugin, Rare)]
+
+    def called(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
+        """Whether a rare one has something to do."""
+        called = False
+        for concerns in self._concerns:
+            called = called or concerns(resource, forms, operation, write)
+        return called
 
 
 class BoundChain:
     """The plug-ins that concern one resource: what the generic store calls."""
 
-    def __init__(self, plugins: Sequence[Plugin], resource: Resource) -> None:
+    def __init__(self, plugins: Sequence[Plugin], resource: Resource, forms: Forms) -> None:
         self._resource = resource
-        self._mutating: dict[str, list[Mutating]] = {}
-        self._validating: dict[str, list[Validating]] = {}
-        for operation in (CREATE, UPDATE, DELETE, CONNECT):
+        self._forms = forms
+        self._mutating: dict[str, _Step[Mutating]] = {}
+        self._validating: dict[str, _Step[Validating]] = {}
+        for operation in OPERATIONS:
             concerned = [plugin for plugin in plugins if plugin.handles(resource, operation)]
-            self._mutating[operation] = [plugin for plugin in concerned if isinstance(plugin, Mutating)]
-            self._validating[operation] = [plugin for plugin in concerned if isinstance(plugin, Validating)]
+            self._mutating[operation] = _Step([plugin for plugin in concerned if isinstance(plugin, Mutating)])
+            self._validating[operation] = _Step([plugin for plugin in concerned if isinstance(plugin, Validating)])
 
     async def mutate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
-        plugins = self._mutating[operation]
-        if plugins:
+        step = self._mutating[operation]
+        if step.rare and step.called(self._resource, self._forms, operation, write):
+            await self._mutate(
+                step.every, Attributes(operation, self._resource, obj, old, write, self._forms, Rounds())
+            )
+        elif step.usual:
             attributes = Attributes(operation, self._resource, obj, old, write)
-            for plugin in plugins:
+            for plugin in step.usual:
                 await plugin.admit(attributes)
 
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
-        plugins = self._validating[operation]
+        step = self._validating[operation]
+        plugins = step.every if step.rare and step.called(self._resource, self._forms, operation, write) else step.usual
         if plugins:
-            attributes = Attributes(operation, self._resource, obj, old, write)
+            attributes = Attributes(operation, self._resource, obj, old, write, self._forms)
             for plugin in plugins:
                 await plugin.check(attributes)
+
+    def judges(self, operation: str, write: Write) -> bool:
+        steps = self._mutating[operation], self._validating[operation]
+        return any(step.called(self._resource, self._forms, operation, write) for step in steps)
+
+    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
+        step = self._mutating[operation]
+        if step.rare and step.called(self._resource, self._forms, operation, write):
+            await self._mutate(
+                step.rare,
+                Attributes(operation, self._resource, obj, old, write, self._forms, Rounds(), decode, foreign=True),
+            )
+
+    async def validate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:
+        step = self._validating[operation]
+        if step.rare and step.called(self._resource, self._forms, operation, write):
+            attributes = Attributes(operation, self._resource, obj, old, write, self._forms, foreign=True)
+            for plugin in step.rare:
+                await plugin.check(attributes)
+
+    @staticmethod
+    async def _mutate(plugins: Sequence[Mutating], attributes: Attributes) -> None:
+        for plugin in plugins:
+            await plugin.admit(attributes)
+        rounds = attributes.rounds
+        if rounds is not None and rounds.again:
+            rounds.second = True
+            for plugin in plugins:
+                await plugin.admit(attributes)

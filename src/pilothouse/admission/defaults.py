@@ -34,6 +34,9 @@ from pilothouse.admission.runtimeclass import RuntimeClass
 from pilothouse.admission.serviceaccount import ServiceAccount
 from pilothouse.admission.tolerations import DefaultTolerationSeconds
 from pilothouse.admission.topologylabels import PodTopologyLabels
+from pilothouse.admission.webhooks.calls import Calling
+from pilothouse.admission.webhooks.hooks import Hooks, MakeConditions
+from pilothouse.admission.webhooks.plugins import Around, MutatingAdmissionWebhook, ValidatingAdmissionWebhook
 from pilothouse.kit.record import record
 from pilothouse.machinery.names import generate_name
 
@@ -49,8 +52,20 @@ async def _a_moment() -> None:
 
 
 @record
+class Webhooks:
+    """The webhooks of both kinds of configuration, and what calls of them need. `conditions`: see `Around`."""
+
+    mutating: Hooks
+    validating: Hooks
+    calling: Calling
+    conditions: MakeConditions
+
+
+@record
 class PluginNeeds:
-    """What plug-ins take from outside. `stores` may still be empty; `service_accounts`: whether pods need one."""
+    """What plug-ins take from outside. `stores` may still be empty; `service_accounts`: whether pods need one;
+    `webhooks` None: none are asked.
+    """
 
     stores: Stores
     now: Callable[[], datetime]
@@ -58,6 +73,7 @@ class PluginNeeds:
     service_accounts: bool = True
     new_name: Callable[[str], str] = _random_name
     pause: Callable[[], Awaitable[None]] = _a_moment
+    webhooks: Webhooks | None = None
 
     def kind(self, group: str, plural: str) -> StoreReader:
         return StoreReader(self.stores, group, plural)
@@ -124,7 +140,10 @@ _FIRST: Final[tuple[tuple[str, Make, bool], ...]] = (
     ("DenyServiceExternalIPs", lambda needs: DenyServiceExternalIPs(), False),
     ("PodTopologyLabels", lambda needs: PodTopologyLabels(needs.kind("", "nodes")), True),
 )
-# Webhooks and policies stand here.
+_ASKING: Final[tuple[tuple[str, type[MutatingAdmissionWebhook | ValidatingAdmissionWebhook]], ...]] = (
+    (MutatingAdmissionWebhook.name, MutatingAdmissionWebhook),
+    (ValidatingAdmissionWebhook.name, ValidatingAdmissionWebhook),
+)
 _LAST: Final[tuple[tuple[str, Make, bool], ...]] = (
     (
         "ResourceQuota",
@@ -133,7 +152,7 @@ _LAST: Final[tuple[tuple[str, Make, bool], ...]] = (
     ),
     ("AlwaysDeny", lambda needs: AlwaysDeny(), False),
 )
-NAMES: Final = tuple(name for name, _, _ in (*_FIRST, *_LAST))
+NAMES: Final = (*(name for name, _, _ in _FIRST), *(name for name, _ in _ASKING), *(name for name, _, _ in _LAST))
 
 
 class UnknownPlugin(ValueError):
@@ -166,12 +185,22 @@ _DEFAULT: Final = Choice()
 
 
 def default_plugins(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
-    """All chosen plug-ins but webhooks and policies, which stand between the two lists below."""
-    return [*before_webhooks(needs, choice), *after_webhooks(needs, choice)]
+    """All chosen plug-ins."""
+    return [*before_webhooks(needs, choice), *webhooks(needs, choice), *after_webhooks(needs, choice)]
 
 
 def before_webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
     return _made(_FIRST, needs, choice)
+
+
+def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
+    given = needs.webhooks
+    if given is None:
+        return []
+    around = Around(needs.namespaces, given.calling, given.conditions)
+    hooks = (given.mutating, given.validating)
+    made = [(name, plugin(own, around)) for (name, plugin), own in zip(_ASKING, hooks, strict=True)]
+    return [plugin for name, plugin in made if choice.takes(name, True, needs)]
 
 
 def after_webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
-from functools import partial
 
-from pilothouse.aggregator.apiservice import ServiceReference
 from pilothouse.aggregator.autoregister import wanted_custom
-from pilothouse.aggregator.lookups import StoreLookups
 from pilothouse.aggregator.server import Aggregator
-from pilothouse.aggregator.services import Resolver, Unresolved
 from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.definitions import BuiltinDefinitions
 from pilothouse.builtin.server import BuiltinServer, Needs
@@ -24,9 +19,8 @@ from pilothouse.kit.ids import UuidSource
 from pilothouse.openapi import catalog as openapi
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.resource import Resource
-from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks
-from pilothouse.serving.webhook import Outside, Resolve
+from pilothouse.serving.webhook import Outside
 
 _DEFINITIONS = "apiextensions.k8s.io", "customresourcedefinitions"
 _SCALES = "k8s.io/api/autoscaling/v1"
@@ -35,12 +29,10 @@ SOURCE = "custom"
 Build = Callable[[Aggregator, openapi.Catalog], ExtensionsServer]
 
 
-def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks) -> Build:
-    """The server of custom resources, once there is an aggregator to tell what is served."""
+def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks, outside: Outside) -> Build:
+    """The server of custom resources, once there is an aggregator to tell what is served. `outside`: for webhooks."""
 
     def build(aggregator: Aggregator, documents: openapi.Catalog) -> ExtensionsServer:
-        client = Client()
-
         def publish(groups: Sequence[Group]) -> None:
             served = [(group.name, version.name) for group in groups for version in group.versions]
             aggregator.serve_local(SOURCE, groups, wanted_custom(served))
@@ -55,8 +47,9 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks) -> Build:
             return ProtobufForms(resource, codec, needs.types, needs.options.aside)
 
         uids = UuidSource()
-        outside = partial(Outside, client, _resolver(builtin), uids)
-        around = Surroundings(builtin.chain, needs.options, needs.renderer, needs.now, uids, types, outside, binary)
+        around = Surroundings(
+            builtin.chain, needs.options, needs.renderer, needs.now, uids, types, lambda: outside, binary
+        )
         server = ExtensionsServer(
             ExtensionNeeds(
                 definitions=builtin.stores[_DEFINITIONS],
@@ -69,25 +62,7 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks) -> Build:
         hooks.add("start-apiextensions-informers", server.start)
         hooks.add("crd-informer-synced", server.synced)
 
-        async def stop() -> None:
-            await server.stop()
-            client.close()
-
-        hooks.at_end(stop)
+        hooks.at_end(server.stop)
         return server
 
     return build
-
-
-def _resolver(builtin: BuiltinServer) -> Resolve:
-    """Where conversion webhooks of Services are."""
-    lookups = StoreLookups(builtin.stores["", "services"], builtin.stores["discovery.k8s.io", "endpointslices"])
-    resolver = Resolver(lookups, False, random.random)
-
-    async def resolve(namespace: str, name: str, port: int) -> tuple[str, int]:
-        try:
-            return await resolver.address(ServiceReference(namespace, name, port))
-        except Unresolved as error:
-            raise OSError(str(error)) from error
-
-    return resolve

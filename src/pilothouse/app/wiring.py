@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pilothouse.admission.chain import Chain
 from pilothouse.admission.createrights import CreateRights
-from pilothouse.admission.defaults import Choice, PluginNeeds, default_plugins
+from pilothouse.admission.defaults import Choice, PluginNeeds, Webhooks, default_plugins
 from pilothouse.admission.lookups import Stores
 from pilothouse.admission.roleescalation import RoleEscalation
 from pilothouse.app.authorization import Authorization, build_authorization
@@ -28,6 +28,7 @@ from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import HOOKS, ROUTES
 from pilothouse.app.presence import keep_presence
 from pilothouse.app.settings import Settings
+from pilothouse.app.webhooks import build_webhooks, follow_webhooks, outside
 from pilothouse.auth.identity import Identity
 from pilothouse.auth.metrics import AuthenticationMetrics, AuthorizationMetrics
 from pilothouse.builtin import enablement
@@ -152,19 +153,24 @@ async def build_application(
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
     accounts = controllers is not None and controllers.make_accounts
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
-    builtin.install(partial(_admission, identity, modes, accounts, plugins), identity)
+    calls = outside(builtin.stores)
+    webhooks = build_webhooks(calls, needs.types, registry)
+    builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks), identity)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))
     _first_objects(engine, builtin.stores, hooks)
     keep_presence(settings, client_ca, builtin.stores, hooks, utc_now, UuidSource())
     _rights(modes, builtin.stores, hooks)
-    application = Application(_unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close])
+    application = Application(
+        _unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close, calls.client.close]
+    )
     cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now)
+    follow_webhooks(webhooks, builtin.stores, hooks, application.tasks)
     flow_control(builtin.stores, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
-        lambda: running.running, began, extensions(builtin, needs, hooks),
+        lambda: running.running, began, extensions(builtin, needs, hooks, calls),
     )  # fmt: skip
     front = application.front = build_front(parts)
     handler = front.handler
@@ -215,13 +221,16 @@ def _admission(
     modes: Authorization,
     accounts: bool,
     choice: Choice,
+    webhooks: Webhooks,
     stores: dict[tuple[str, str], GenericStore],
 ) -> Chain:
     """`accounts`: whether pods need a service account; only controllers make the default ones."""
-    plugins = default_plugins(PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts), choice)
+    needs = PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts, webhooks=webhooks)
+    plugins = default_plugins(needs, choice)
     # Rights come first where a write is judged, and last where it is still changed: the one looks at the request, the
     # other at what became of it.
-    return Chain([CreateRights(modes.authorizer), *plugins, RoleEscalation(modes.authorizer, modes.policy)])
+    every = [CreateRights(modes.authorizer), *plugins, RoleEscalation(modes.authorizer, modes.policy)]
+    return Chain(every, lambda: [store.resource for store in stores.values()])
 
 
 def _chain(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pilothouse.endpoints.options import delete_options, delete_options_of_query
@@ -21,7 +22,7 @@ async def delete_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
     options = await read_delete_options(scope, request, query)
-    write = scope.write(request, info, "", options.dry_run)
+    write = scope.write(request, info, "", options.dry_run, sent=partial(shown_options, options))
     done = await scope.deleter.delete(info.name, options, write)
     if scope.resource.delete.warning and not options.policy and options.orphan_dependents is None:
         write.warn(scope.resource.delete.warning)
@@ -29,6 +30,20 @@ async def delete_object(scope: Scope, request: Request) -> Response:
         return scope.forms.status_response(success(scope, info.name, done.uid), form)
     held = not done.gone and options.orphan_dependents is False and not options.policy
     return await scope.forms.object_response(done.shown, scope.version, form, query, status=202 if held else 200)
+
+
+def shown_options(options: DeleteOptions) -> dict[str, Any]:
+    """The members of the options as they were sent."""
+    preconditions = {"uid": options.uid, "resourceVersion": options.resource_version}
+    shown = {
+        "gracePeriodSeconds": options.grace_seconds,
+        "preconditions": {name: value for name, value in preconditions.items() if value is not None} or None,
+        "orphanDependents": options.orphan_dependents,
+        "propagationPolicy": options.policy or None,
+        "dryRun": ["All"] if options.dry_run else None,
+        "ignoreStoreReadErrorWithClusterBreakingPotential": options.ignore_read_errors or None,
+    }
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def success(scope: Scope, name: str, uid: str) -> dict[str, Any]:

@@ -5,8 +5,9 @@ the answer lists them as they were before.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from pilothouse.endpoints.delete import read_delete_options
+from pilothouse.endpoints.delete import read_delete_options, shown_options
 from pilothouse.endpoints.options import list_options
 from pilothouse.endpoints.scope import LIST_FORMS, Scope, info_of
 from pilothouse.machinery.errors import APIError, Cause, invalid
@@ -21,12 +22,12 @@ async def delete_collection(scope: Scope, request: Request) -> Answer:
     options = await read_delete_options(scope, request, query)
     if options.ignore_read_errors:
         raise _unsafe_refused()
-    write = scope.write(request, info, "", options.dry_run)
+    write = scope.write(request, info, "", options.dry_run, sent=partial(shown_options, options))
     page = await list_objects(scope.store, write.namespace, listing)
     for stored in page.items:
         namespace, _, name = stored.key.removeprefix(scope.resource.prefix).rpartition("/")
         try:
-            await scope.deleter.delete(name, options, replace(write, namespace=namespace, name=name))
+            await scope.deleter.delete(name, options, replace(write, namespace=namespace, name=name, collection=True))
         except APIError as error:
             if error.code != 404:
                 raise

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from pilothouse.endpoints.apply import applied_configuration, apply_options
-from pilothouse.endpoints.options import write_options
+from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.patch import is_apply, read_patch
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
-from pilothouse.machinery.errors import bad_request
+from pilothouse.machinery.decode import Findings
+from pilothouse.machinery.times import format_time
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
-from pilothouse.registry.managedfields import check_applied
+from pilothouse.registry.managedfields import Tracker, check_applied
+from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
@@ -19,14 +24,33 @@ _NO_TABLE = OBJECT_FORMS - {"Table"}
 async def create_virtual(scope: Scope, storage: VirtualCreater, named: bool, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, _NO_TABLE)
-    dry_run, manager, validation = write_options(query, "CreateOptions")
-    write = scope.write(request, info, manager, dry_run, validation)
+    write = asked_write(scope, request, info, query, "CreateOptions")
     obj = await scope.body.read(request, write)
-    sent = (obj.get("metadata") or {}).get("namespace")
-    if scope.resource.namespaced and sent and sent != info.namespace:
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-    code, answer = await storage.create_virtual(obj, write)
+    check_namespace(scope, info, obj)
+    if scope.store.services.admission.judges("CREATE", write):
+        obj = await judged(scope, obj, write)
+    code, answer = await storage.create_virtual(obj, replace(write, judged=True))
     return scope.forms.virtual_response(answer, scope.version, form, code)
+
+
+async def judged(scope: Scope, obj: Object, write: Write) -> Object:
+    """The object as webhooks and policies leave it, who see it with its writer as the owner of its fields."""
+    target, admission = scope.body.target, scope.store.services.admission
+    tracker = Tracker(
+        schema=target.schema, api_version=target.api_version, kind=target.kind, subresource=scope.subresource
+    )
+    owned = tracker.create(obj, write.manager, format_time(write.now))
+    await admission.mutate_part("CREATE", owned, None, write, partial(taken, scope))
+    await admission.validate_part("CREATE", owned, None, write)
+    if owned.get("metadata"):
+        owned["metadata"].pop("managedFields", None)  # of what keeps nothing
+    return owned
+
+
+def taken(scope: Scope, value: Object) -> Object:
+    """The object that a plug-in made of one. Raises DecodeError."""
+    document = {name: item for name, item in value.items() if name not in ("kind", "apiVersion")}
+    return scope.body.decode_value(document, Findings())
 
 
 async def get_part(scope: Scope, storage: PartGetter, request: Request) -> Response:
@@ -38,14 +62,15 @@ async def get_part(scope: Scope, storage: PartGetter, request: Request) -> Respo
 async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    dry_run, manager, validation = write_options(query, "UpdateOptions")
-    write = scope.write(request, info, manager, dry_run, validation)
+    write = asked_write(scope, request, info, query, "UpdateOptions")
     sent = await scope.body.read(request, write)
     check_names(scope, info, sent)
     template = scope.body.freeze(sent)
 
     async def produce(old: Object | None) -> Object:
-        return template()
+        made = template()
+        await scope.store.services.admission.mutate_part("UPDATE", made, old, write, partial(taken, scope))
+        return made
 
     return scope.forms.virtual_response(await storage.update_part(info.name, produce, write), scope.version, form)
 
@@ -60,12 +85,13 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
         check_applied(target.schema, config, target.api_version, target.kind)
         answer = await storage.apply_part(info.name, config, applying, force=force)
         return scope.forms.virtual_response(answer, scope.version, form)
-    dry_run, manager, validation = write_options(query, "PatchOptions")
-    write = scope.write(request, info, manager, dry_run, validation)
+    write = asked_write(scope, request, info, query, "PatchOptions")
     patch = await read_patch(scope, request, write)
 
     async def produce(old: Object | None) -> Object:
         assert old is not None
-        return patch(old)
+        made = patch(old)
+        await scope.store.services.admission.mutate_part("UPDATE", made, old, write, partial(taken, scope))
+        return made
 
     return scope.forms.virtual_response(await storage.update_part(info.name, produce, write), scope.version, form)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller, Load, Write
-from pilothouse.registry.resource import Resource
+from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import Request
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ _MOST_DIGITS: Final = 20
 
 class Warnings(list[str]):
     """Texts for Warning headers, attached to a request by the warning recorder."""
+
+
+class Notes(dict[str, str]):
+    """Annotations for the audit log, attached to a request by who keeps one."""
 
 
 @record
@@ -61,11 +66,20 @@ class Scope:
         return self.resource.api_version(self.version)
 
     def write(
-        self, request: Request, info: RequestInfo, manager: str, dry_run: bool, validation: str = "Warn"
+        self,
+        request: Request,
+        info: RequestInfo,
+        manager: str,
+        dry_run: bool,
+        validation: str = "Warn",
+        sent: Callable[[], Object] | None = None,
     ) -> Write:
-        """The facts of one write. The manager defaults to the first word of the User-Agent."""
+        """The facts of one write. The manager defaults to the first word of the User-Agent. `sent`: the options, if
+        they are not those of the query.
+        """
         caller = request.maybe(Caller) or Caller()
         warnings = request.maybe(Warnings)
+        notes = request.maybe(Notes)
         return Write(
             namespace=info.namespace if self.resource.namespaced else "",
             name=info.name,
@@ -80,7 +94,23 @@ class Scope:
             field_validation=validation,
             load=Load(body_size(request, self.options.max_body)),
             service_families=self.options.service_families,
+            sent=sent or partial(sent_options, request),
+            note=notes.__setitem__ if notes is not None else _no_note,
         )
+
+
+def sent_options(request: Request) -> Object:
+    """The options of a create, update or patch as the query has them."""
+    query = request.maybe(Query)
+    if query is None:
+        return {}
+    shown: Object = {}
+    if "dryRun" in query:
+        shown["dryRun"] = query.all("dryRun")
+    for name in ("fieldManager", "fieldValidation"):
+        if query.get(name):
+            shown[name] = query.get(name)
+    return shown
 
 
 def body_size(request: Request, most: int) -> int:
@@ -93,6 +123,10 @@ def body_size(request: Request, most: int) -> int:
 
 def _no_warning(text: str) -> None:
     """A request outside the chain has nowhere to put warnings."""
+
+
+def _no_note(name: str, text: str) -> None:
+    """No audit log is kept."""
 
 
 def agent_manager(agent: str) -> str:

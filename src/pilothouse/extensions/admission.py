@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pilothouse.machinery.errors import forbidden
-from pilothouse.registry.request import Admission, Write
+from pilothouse.registry.request import Admission, Decode, Write
 from pilothouse.registry.resource import Object, Resource
 
 _WHY = "create not allowed while custom resource definition is terminating"
@@ -24,3 +24,12 @@ class Guarded:
 
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
         await self._inner.validate(operation, obj, old, write)
+
+    def judges(self, operation: str, write: Write) -> bool:
+        return self._inner.judges(operation, write)
+
+    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
+        await self._inner.mutate_part(operation, obj, old, write, decode)
+
+    async def validate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:
+        await self._inner.validate_part(operation, obj, old, write)

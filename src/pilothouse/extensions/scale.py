@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from pilothouse.extensions.definition import ScalePaths
@@ -49,10 +50,16 @@ class CustomScale:
             if not found and not replicas:
                 raise bad_request(f'the spec replicas field "{self._paths.replicas}" cannot be empty')
             new = self._with_replicas(old, scale, replicas)
+            await self._judge(old, new, write)
             return self._tracker.scale(old, new, write.manager, self._owned)
 
-        stored, _ = await self._store.update(name, change, write, unconditional=True)
+        stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._shown(self._store.codec.decode(stored))
+
+    async def _judge(self, old: Object, new: Object, write: Write) -> None:
+        """Ask who judges Scales."""
+        shown = self._scale({**new, "metadata": old["metadata"]})
+        await self._store.services.admission.validate_part("UPDATE", shown, self._scale(old), write)
 
     async def apply_part(self, name: str, config: Object, write: Write, *, force: bool) -> Object:
         """Server-side apply of a Scale. Raises Conflict."""
@@ -60,9 +67,11 @@ class CustomScale:
 
         async def change(old: Object | None) -> Object:
             assert old is not None
-            return self._tracker.scale_apply(old, replicas, write.manager, self._owned, force=force)
+            new = self._tracker.scale_apply(old, replicas, write.manager, self._owned, force=force)
+            await self._judge(old, new, write)
+            return new
 
-        stored, _ = await self._store.update(name, change, write, unconditional=True)
+        stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._shown(self._store.codec.decode(stored))
 
     def _shown(self, obj: Object) -> Object:

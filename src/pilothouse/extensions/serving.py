@@ -15,6 +15,7 @@ from pilothouse.endpoints.installer import Entry, odd_part_entry, store_entry, s
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import Scope, ServerOptions
 from pilothouse.extensions.admission import Guarded
+from pilothouse.extensions.admitted import Decode, VersionForms
 from pilothouse.extensions.body import CustomBody, ScaleBody
 from pilothouse.extensions.codec import CustomCodec
 from pilothouse.extensions.columns import columns_of
@@ -34,7 +35,7 @@ from pilothouse.extensions.storage import VersionStorage
 from pilothouse.extensions.strategy import behaviour
 from pilothouse.kit.record import record
 from pilothouse.machinery import names
-from pilothouse.machinery.decode import compile_decoder
+from pilothouse.machinery.decode import Findings, compile_decoder
 from pilothouse.machinery.names import generate_name
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.structural.node import Node
@@ -42,7 +43,7 @@ from pilothouse.machinery.structural.types import schema_of
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.ownership import Ownership
-from pilothouse.registry.resource import FieldLabels, Generation, Resource, ServedVersion, StatusRule
+from pilothouse.registry.resource import FieldLabels, Generation, Object, Resource, ServedVersion, StatusRule
 from pilothouse.registry.store import GenericStore, Services
 from pilothouse.serving.webhook import Outside
 from pilothouse.storage.api import Storage
@@ -116,7 +117,13 @@ class Serving:
         metadata = compile_decoder(self._around.types.metadata)
         reshaper = Reshaper(codec, root, metadata, kept=None if root is kept else kept, stored=self._stored_codec())
         storage = VersionStorage(self._storage, reshaper.shown, None if root is kept else reshaper.stored)
-        return VersionServing(self.definition, version, resource, root, storage, codec, self._around)
+        forms = VersionForms(resource, self._decode, None)
+        return VersionServing(self.definition, version, resource, root, storage, codec, self._around, forms)
+
+    def _decode(self, version: str) -> Decode:
+        made = self.version(version)
+        assert made is not None  # forms are of served versions
+        return made.decode
 
     def _converted(self, version: Version, resource: Resource, codec: CustomCodec, webhook: Webhook) -> VersionServing:
         """A version whose objects a webhook converts."""
@@ -126,7 +133,8 @@ class Serving:
         known = Conversions()
         storage = ConvertedStorage(self._storage, converter, known)
         root = self._roots[version.name]
-        return VersionServing(self.definition, version, resource, root, storage, codec, self._around, known)
+        forms = VersionForms(resource, self._decode, converter.to)
+        return VersionServing(self.definition, version, resource, root, storage, codec, self._around, forms, known)
 
     def _stored_codec(self) -> CustomCodec:
         """How bytes to store are written."""
@@ -204,6 +212,7 @@ class VersionServing:
         storage: VersionStorage | ConvertedStorage,
         codec: CustomCodec,
         around: Surroundings,
+        forms: VersionForms,
         conversions: Conversions | None = None,
     ) -> None:
         self.resource = resource
@@ -212,7 +221,7 @@ class VersionServing:
         self._root = root
         self._around = around
         self._conversions = conversions
-        admission = around.chain.bound(resource)
+        admission = around.chain.bound(resource, forms)
         guarded = Guarded(admission, resource) if definition.is_true(TERMINATING) else admission
         make_name = partial(generate_name, choose=random.choice)
         services = Services(around.now, around.new_uid, make_name, guarded, around.options.aside)
@@ -230,13 +239,19 @@ class VersionServing:
 
     def _entries(self) -> dict[str, Entry]:
         """Handlers by subresource, "" for the objects themselves."""
-        found = {"": store_entry(self._scope(""), self.resource.verbs)}
+        whole = self._scope("")
+        self._body = whole.body
+        found = {"": store_entry(whole, self.resource.verbs)}
         if self._version.status:
             found["status"] = store_part_entry(self._scope("status"), frozenset(PART_VERBS))
         if self._version.scale is not None:
             tracker = self._owner("").tracker
             found["scale"] = odd_part_entry(self._scale_scope(), CustomScale(self.store, self._version.scale, tracker))
         return found
+
+    def decode(self, value: Object) -> Object:
+        """The object that a value without kind and version is, with its defaults. Raises DecodeError."""
+        return self._body.decode_value(value, Findings())
 
     def _scope(self, subresource: str) -> Scope:
         around, resource, version = self._around, self.resource, self._version.name

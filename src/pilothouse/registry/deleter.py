@@ -59,6 +59,7 @@ class Deleter:
                 raise missing(store.resource, name)
             obj = store.codec.decode(current)
             uid = obj["metadata"].get("uid", "")
+            await store.services.admission.mutate("DELETE", None, obj, write)
             await store.services.admission.validate("DELETE", None, obj, write)
             check_preconditions(store.resource, name, obj, options)
             verdict = decide(store.resource, obj, options, self._grace(obj, options), write.now)

@@ -42,6 +42,10 @@ class Load:
             self.size = size
 
 
+Decode = Callable[[Object], Object]
+"""The object of a type that a value is. Raises DecodeError."""
+
+
 def _nothing_sent() -> Object:
     return {}
 
@@ -56,6 +60,7 @@ class Write:
 
     `sent` gives the members of the options as they were sent, for who is told of them. `note` keeps a name and a text
     for the audit log. `judged`: webhooks and policies have seen it already, in the shape of the subresource.
+    `collection`: one of many that a request deletes.
     """
 
     namespace: str
@@ -74,6 +79,7 @@ class Write:
     sent: Callable[[], Object] = _nothing_sent
     note: Callable[[str, str], None] = _unheard
     judged: bool = False
+    collection: bool = False
 
     def context(self) -> Context:
         return Context(
@@ -130,8 +136,15 @@ class Admission(Protocol):
 
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None: ...
 
-    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:
-        """The same for the object of a subresource that has a shape of its own: Scale, Binding, Eviction, a review."""
+    def judges(self, operation: str, write: Write) -> bool:
+        """Whether `mutate_part` or `validate_part` have anything to do."""
+        ...
+
+    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
+        """The same for the object of a subresource that has a shape of its own: Scale, Binding, Eviction, a review.
+
+        `decode` makes such an object of what a plug-in made of it.
+        """
         ...
 
     async def validate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None: ...
@@ -146,7 +159,10 @@ class NoAdmission:
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
         return
 
-    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:
+    def judges(self, operation: str, write: Write) -> bool:
+        return False
+
+    async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
         return
 
     async def validate_part(self, operation: str, obj: Object, old: Object | None, write: Write) -> None:

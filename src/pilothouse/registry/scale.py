@@ -6,6 +6,7 @@ Autoscaling"; API reference, "Scale"). Which fields it shows is data; writes go 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pilothouse.kit.record import record
@@ -49,9 +50,10 @@ class ScaleStorage:
             scale = await produce(self._scale(old))
             replicas = self._checked(name, scale, write)
             new = self._with_replicas(old, scale, replicas)
+            await self._judge(old, new, write)
             return self._tracker.scale(old, new, write.manager, self._paths)
 
-        stored, _ = await self._store.update(name, change, write, unconditional=True)
+        stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._scale(self._store.codec.decode(stored))
 
     async def apply_part(self, name: str, config: Object, write: Write, *, force: bool) -> Object:
@@ -61,10 +63,17 @@ class ScaleStorage:
 
         async def change(old: Object | None) -> Object:
             assert old is not None
-            return self._tracker.scale_apply(old, replicas, write.manager, self._paths, force=force)
+            new = self._tracker.scale_apply(old, replicas, write.manager, self._paths, force=force)
+            await self._judge(old, new, write)
+            return new
 
-        stored, _ = await self._store.update(name, change, write, unconditional=True)
+        stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._scale(self._store.codec.decode(stored))
+
+    async def _judge(self, old: Object, new: Object, write: Write) -> None:
+        """Ask who judges Scales."""
+        shown = self._scale({**new, "metadata": old["metadata"]})
+        await self._store.services.admission.validate_part("UPDATE", shown, self._scale(old), write)
 
     def _scale(self, obj: Object) -> Object:
         metadata = {key: obj["metadata"][key] for key in _SHOWN_METADATA if key in obj["metadata"]}

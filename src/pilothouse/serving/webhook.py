@@ -26,6 +26,7 @@ Resolve = Callable[[str, str, int], Awaitable[tuple[str, int]]]
 
 LARGEST: Final = 64 << 20  # bytes of an answer
 _MOST_REDIRECTS: Final = 10
+_MOST_OF_REDIRECT: Final = 64 << 10  # bytes of its body
 _AS_GET: Final = frozenset({301, 302, 303})
 _REDIRECTS: Final = _AS_GET | {307, 308}
 _KEPT_SIGNS: Final = "/%$&+,:;=@~!*'()"  # of a path, not escaped
@@ -88,21 +89,21 @@ class Endpoint:
         """Nobody calls it any more: connections that are kept are closed."""
         self._outside.client.forget(self._tls)
 
-    async def post(self, body: bytes, seconds: float) -> bytes:
-        """The body of the answer 200 that comes within `seconds`. Raises CallError."""
+    async def post(self, body: bytes, seconds: float, most: int = LARGEST) -> bytes:
+        """The body of the answer 200, of `most` bytes, that comes within `seconds`. Raises CallError."""
         target = f"{self._path}?{self._query}timeout={seconds:.0f}s"
         posted = f'Post "https://{self._authority}{target}"'
         try:
             async with asyncio.timeout(seconds):
                 answered = await self._final(target, body)
-                data = await answered.read(LARGEST)
+                data = await answered.read(most)
         except TimeoutError:
             raise CallError(f"{posted}: context deadline exceeded") from None
-        except (DialFailed, CallFailed, OSError) as error:
+        except (DialFailed, CallFailed, OSError, UnicodeError) as error:
             raise CallError(f"{posted}: {error}") from error
         except BodyTooLarge as error:
-            raise CallError(f"the answer is larger than {LARGEST} bytes") from error
-        data = _unpacked(answered, data)
+            raise CallError(f"the answer is larger than {most} bytes") from error
+        data = _unpacked(answered, data, most)
         if answered.status != 200:
             raise CallError(_refusal(answered.status, data), answered.status)
         return data
@@ -121,7 +122,7 @@ class Endpoint:
             location = _header(answered, b"location")
             if not location:
                 return answered
-            await answered.read(LARGEST)
+            await answered.read(_MOST_OF_REDIRECT)
             if answered.status in _AS_GET:
                 method, body = "GET", b""
             target = self._moved(target, location)
@@ -166,17 +167,17 @@ def _header(answered: Answered, wanted: bytes) -> str:
     return next((value.decode("latin-1") for name, value in answered.headers if name.lower() == wanted), "")
 
 
-def _unpacked(answered: Answered, data: bytes) -> bytes:
+def _unpacked(answered: Answered, data: bytes, most: int) -> bytes:
     """The body without its packing. Raises CallError for one that is broken, or too large."""
     if _header(answered, b"content-encoding").strip().lower() != "gzip":
         return data
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        plain = unpacking.decompress(data, LARGEST)
+        plain = unpacking.decompress(data, most)
     except zlib.error as error:
         raise CallError(f"gzip: {error}") from error
     if unpacking.unconsumed_tail:
-        raise CallError(f"the answer is larger than {LARGEST} bytes")
+        raise CallError(f"the answer is larger than {most} bytes")
     if not unpacking.eof:
         raise CallError("unexpected EOF")
     return plain

@@ -24,8 +24,19 @@ _JSON_NAMES: Final = {
 }  # fmt: skip
 
 
-class _Failed(Exception):
-    """The operation cannot be carried out; the client is not told why."""
+# What an operation says whose path leads nowhere.
+_NOWHERE: Final = {
+    "add": 'add operation does not apply: doc is missing path: "{}": missing value',
+    "remove": 'remove operation does not apply: doc is missing path: "{}": missing value',
+    "replace": "replace operation does not apply: doc is missing path: {}: missing value",
+    "move": "move operation does not apply: doc is missing from path: {}: missing value",
+    "copy": "copy operation does not apply: doc is missing from path: {}: missing value",
+    "test": "test operation does not apply: is missing path: {}: missing value",
+}
+
+
+class PatchFailed(Exception):
+    """The operation cannot be carried out. A client whose patch it is, is not told why; webhooks are."""
 
 
 def check(patch: Any) -> list[dict[str, Any]]:
@@ -67,15 +78,22 @@ def _not_a_patch(value: Any, target: str) -> APIError:
 
 def apply(patch: Any, obj: dict[str, Any]) -> dict[str, Any]:
     """`obj` after the operations. Raises APIError: 400, 413, and 422 for whatever cannot be carried out."""
-    operations = check(patch)
+    try:
+        return carried_out(check(patch), obj)
+    except PatchFailed:
+        raise rejected() from None
+
+
+def carried_out(operations: list[dict[str, Any]], obj: dict[str, Any]) -> dict[str, Any]:
+    """`obj` after the operations. Raises PatchFailed, which says what is wrong."""
     document = _Document(obj)
     try:
         for operation in operations:
             document.carry_out(operation or {})
-        if not isinstance(document.root, dict):
-            raise _Failed
-    except (_Failed, RecursionError):
-        raise rejected() from None
+    except RecursionError:
+        raise PatchFailed("the patched object is too deep") from None
+    if not isinstance(document.root, dict):
+        raise PatchFailed("the patched object is no object")
     return document.root
 
 
@@ -92,38 +110,38 @@ class _Document:
     def carry_out(self, operation: dict[str, Any]) -> None:
         kind = operation.get("op")
         path = operation.get("path")
-        if path is None:
-            raise _Failed
+        if not isinstance(path, str):
+            raise PatchFailed(f"{kind} operation failed to decode path: missing value")
         if kind == "add":
             self._add(path, operation.get("value"))
         elif kind == "replace":
             self._replace(path, operation.get("value"))
         elif kind == "remove":
-            self._remove(path)
+            self._remove(path, "remove")
         elif kind == "test":
             self._test(path, operation.get("value"))
         elif kind in ("move", "copy"):
             source = operation.get("from")
-            if source is None:
-                raise _Failed
+            if not isinstance(source, str):
+                raise PatchFailed(f"{kind} operation failed to decode from: missing value")
             self._move(source, path) if kind == "move" else self._copy(source, path)
         else:
-            raise _Failed
+            raise PatchFailed(f"Unexpected kind: {kind or 'unknown'}")
 
     def _replace(self, path: str, value: Any) -> None:
         if not path:
             if not isinstance(value, dict | list):
-                raise _Failed
+                raise PatchFailed("replace operation hit doc root with no object")
             self.root = value
             return
-        container, key = self._open(path)
+        container, key = self._open(path, "replace")
         if isinstance(container, dict):
             container[key] = value
         else:
             container[_position(container, key)] = value
 
     def _add(self, path: str, value: Any) -> None:
-        container, key = self._open(path)
+        container, key = self._open(path, "add")
         if isinstance(container, dict):
             container[key] = value
             return
@@ -133,52 +151,53 @@ class _Document:
         at = _index(key)
         size = len(container) + 1
         if not -size <= at < size:
-            raise _Failed
+            raise PatchFailed(f"error in add for path: '{path}': {_no_index(at)}")
         container.insert(at if at >= 0 else at + size, value)
 
-    def _remove(self, path: str) -> Any:
-        container, key = self._open(path)
+    def _remove(self, path: str, kind: str) -> Any:
+        container, key = self._open(path, kind)
         if isinstance(container, dict):
             if key not in container:
-                raise _Failed
+                why = f"Unable to remove nonexistent key: {key}: missing value"
+                raise PatchFailed(f"error in {kind} for path: '{path}': {why}")
             return container.pop(key)
         return container.pop(_position(container, key))
 
     def _move(self, source: str, path: str) -> None:
-        self._add(path, self._remove(source))
+        self._add(path, self._remove(source, "move"))
 
     def _copy(self, source: str, path: str) -> None:
-        value = self._get(source)
+        value = self._get(source, "copy")
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         self._copied += len(text.encode("utf-8", "surrogatepass"))
         if self._copied > MAX_COPIED:
-            raise _Failed
+            raise PatchFailed(f"unable to copy: the copies are larger than {MAX_COPIED} bytes")
         self._add(path, json.loads(text) if isinstance(value, dict | list) else value)
 
     def _test(self, path: str, value: Any) -> None:
-        if not equal(self._get(path) if path else self.root, value):
-            raise _Failed
+        if not equal(self._get(path, "test") if path else self.root, value):
+            raise PatchFailed(f"testing value {path} failed: test failed")
 
-    def _get(self, path: str) -> Any:
-        *parts, key = _parts(path)
+    def _get(self, path: str, kind: str) -> Any:
+        *parts, key = _parts(path, kind)
         container = self.root
         for part in parts:
-            container = _child(container, part)
-        return _child(container, key, absent_is_null=True)
+            container = _child(container, part, path, kind)
+        return _child(container, key, path, kind, absent_is_null=True)
 
-    def _open(self, path: str) -> tuple[Any, str]:
+    def _open(self, path: str, kind: str) -> tuple[Any, str]:
         """The container that the path leads into, made ours to change, and the key in it."""
-        *parts, key = _parts(path)
-        self.root = container = self._owned(self.root)
+        *parts, key = _parts(path, kind)
+        self.root = container = self._owned(self.root, path, kind)
         for part in parts:
-            child = _child(container, part)
+            child = _child(container, part, path, kind)
             if id(child) not in self._own:
-                child = self._owned(child)
+                child = self._owned(child, path, kind)
                 container[part if isinstance(container, dict) else _position(container, part)] = child
             container = child
         return container, key
 
-    def _owned(self, container: Any) -> Any:
+    def _owned(self, container: Any, path: str, kind: str) -> Any:
         if id(container) in self._own:
             return container
         if isinstance(container, dict):
@@ -186,32 +205,40 @@ class _Document:
         elif isinstance(container, list):
             made = list(container)
         else:
-            raise _Failed
+            raise _nowhere(path, kind)
         self._own[id(made)] = made
         return made
 
 
-def _parts(path: str) -> list[str]:
+def _nowhere(path: str, kind: str) -> PatchFailed:
+    return PatchFailed(_NOWHERE[kind].format(path))
+
+
+def _no_index(at: int) -> str:
+    return f"Unable to access invalid index: {at}: invalid index referenced"
+
+
+def _parts(path: str, kind: str) -> list[str]:
     """The keys of a path. What stands before the first slash does not count."""
     parts = path.split("/")
     if len(parts) < 2:
-        raise _Failed
+        raise _nowhere(path, kind)
     return [part.replace("~1", "/").replace("~0", "~") if "~" in part else part for part in parts[1:]]
 
 
-def _child(container: Any, key: str, absent_is_null: bool = False) -> Any:
+def _child(container: Any, key: str, path: str, kind: str, absent_is_null: bool = False) -> Any:
     if isinstance(container, dict):
         if key not in container and not absent_is_null:
-            raise _Failed
+            raise _nowhere(path, kind)
         return container.get(key)
     if isinstance(container, list):
         return container[_position(container, key)]
-    raise _Failed
+    raise _nowhere(path, kind)
 
 
 def _index(key: str) -> int:
     if not _INDEX.fullmatch(key):
-        raise _Failed
+        raise PatchFailed(f'strconv.Atoi: parsing "{key}": invalid syntax')
     return int(key)
 
 
@@ -219,7 +246,7 @@ def _position(container: list[Any], key: str) -> int:
     """An index within the list; negative ones count from the end."""
     at = _index(key)
     if not -len(container) <= at < len(container):
-        raise _Failed
+        raise PatchFailed(_no_index(at))
     return at
 
 

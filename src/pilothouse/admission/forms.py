@@ -1,0 +1,96 @@
+"""Objects as webhooks and policies see them: in the version of the request, or in another that they asked for.
+
+The store works in one version of each kind, the hub. What is shown is a copy; what comes back is decoded and defaulted
+as a body would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import orjson
+
+from pilothouse.kit.record import record
+from pilothouse.machinery.decode import Findings, compile_decoder
+from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.registry.resource import Object, Resource
+
+_TYPE: Final = ("kind", "apiVersion")
+
+
+@record
+class Form:
+    """One served way to see an object: a version of its resource, or of another one that keeps the same objects."""
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    api_version: str
+
+
+class Forms(Protocol):
+    """All forms of the objects of one resource."""
+
+    def all(self) -> Sequence[Form]: ...
+
+    async def shown(self, obj: Object, form: Form) -> Object:
+        """A copy of an object of the store, in a form. Raises an APIError where it cannot be converted."""
+        ...
+
+    async def taken(self, value: Mapping[str, Any], form: Form) -> Object:
+        """The object of the store that a value in a form is, with its defaults. Raises DecodeError, APIError."""
+        ...
+
+
+def copied(obj: Object) -> Object:
+    """A deep copy."""
+    made: Object = orjson.loads(dumps(obj))
+    return made
+
+
+def forms_of(resource: Resource) -> list[Form]:
+    """The served versions of a resource."""
+    return [
+        Form(resource.group, name, resource.plural, served.kind, served.api_version)
+        for name, served in resource.versions.items()
+        if served.served
+    ]
+
+
+class TypedForms:
+    """Forms of a built-in resource. `kinds`: all of them; those with the same keys hold the same objects."""
+
+    def __init__(self, resource: Resource, kinds: Callable[[], Iterable[Resource]]) -> None:
+        self._resource = resource
+        self._kinds = kinds
+        self._all: dict[Form, Resource] = {}
+
+    def _known(self) -> dict[Form, Resource]:
+        if not self._all:
+            others = [one for one in self._kinds() if one.prefix == self._resource.prefix and one != self._resource]
+            self._all = {form: one for one in (self._resource, *others) for form in forms_of(one)}
+        return self._all
+
+    def all(self) -> Sequence[Form]:
+        return tuple(self._known())
+
+    async def shown(self, obj: Object, form: Form) -> Object:
+        resource, made = self._known()[form], copied(obj)
+        if form.version != resource.hub and resource.convert is not None:
+            made = resource.convert.from_hub(made, form.version)
+        return {**made, "kind": form.kind, "apiVersion": form.api_version}
+
+    async def taken(self, value: Mapping[str, Any], form: Form) -> Object:
+        resource = self._known()[form]
+        document = {name: item for name, item in value.items() if name not in _TYPE}
+        decoded = compile_decoder(resource.versions[form.version].schema)(document, Findings())
+        obj: Object = {"kind": form.kind, "apiVersion": form.api_version, **decoded}
+        if form.version != resource.hub and resource.convert is not None:
+            obj = resource.convert.to_hub(obj, form.version)
+        obj["kind"], obj["apiVersion"] = self._resource.kind, self._resource.hub_api_version
+        defaults = self._resource.behaviour().defaults
+        if defaults is not None:
+            defaults(obj)
+        return obj

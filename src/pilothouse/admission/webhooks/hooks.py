@@ -1,0 +1,141 @@
+"""The webhooks that there are, kept up to date by whoever follows their configurations, and found by kind of write.
+
+They are asked in the order of their configurations' names, then in that of their lists.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from pilothouse.admission.criteria import Criteria, Kind
+from pilothouse.admission.forms import Form, Forms
+from pilothouse.admission.webhooks.review import VERSIONS
+from pilothouse.kit.record import record
+from pilothouse.registry.request import Write
+from pilothouse.registry.resource import Object, Resource
+from pilothouse.serving.webhook import Endpoint, Outside
+
+_MOST_KINDS: Final = 10_000  # kinds of writes that are remembered
+_SECONDS: Final = 10
+_HARMLESS: Final = frozenset({"None", "NoneOnDryRun"})
+_NAMESPACES: Final = ("", "namespaces")
+
+
+class ConditionFailed(Exception):
+    """A match condition could not be evaluated; the text is told to the client."""
+
+
+class Conditions(Protocol):
+    """The match conditions of one webhook, compiled."""
+
+    def hold(self, request: Mapping[str, Any], obj: Object | None, old: Object | None) -> bool:
+        """Whether all of them hold. Raises ConditionFailed."""
+        ...
+
+
+class MakeConditions(Protocol):
+    def __call__(self, conditions: Sequence[Mapping[str, Any]], write: Write) -> Conditions: ...
+
+
+class Hook:
+    """One webhook. `number`: which one of its name it is in its configuration."""
+
+    def __init__(self, configuration: str, webhook: Mapping[str, Any], number: int, outside: Outside) -> None:
+        self.name: str = webhook.get("name", "")
+        self.configuration = configuration
+        self.identity = f"{configuration}/{self.name}/{number}"
+        self.lenient = webhook.get("failurePolicy") == "Ignore"
+        self.seconds = float(webhook.get("timeoutSeconds") or _SECONDS)
+        self.harmless = webhook.get("sideEffects") in _HARMLESS
+        self.again = webhook.get("reinvocationPolicy") == "IfNeeded"
+        self.version = next((one for one in webhook.get("admissionReviewVersions") or () if one in VERSIONS), "")
+        self.criteria = Criteria(webhook, webhook.get("rules") or ())
+        self.conditions: Sequence[Mapping[str, Any]] = webhook.get("matchConditions") or ()
+        self._config = webhook.get("clientConfig") or {}
+        self._outside = outside
+        self._endpoint: Endpoint | None = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Made at the first call."""
+        if self._endpoint is None:
+            self._endpoint = Endpoint(self._config, self._outside)
+        return self._endpoint
+
+    def close(self) -> None:
+        if self._endpoint is not None:
+            self._endpoint.close()
+
+
+@record
+class Wanted:
+    """A webhook that wants to see a kind of write, and in which form. `index`: its place among all."""
+
+    hook: Hook
+    form: Form
+    index: int
+
+
+class Hooks:
+    """All webhooks of one kind of configuration. `synced`: those that were stored are known."""
+
+    def __init__(self, outside: Outside) -> None:
+        self.synced = asyncio.Event()
+        self._outside = outside
+        self._known: dict[str, list[Hook]] = {}
+        self._ordered: tuple[Hook, ...] = ()
+        self._found: dict[tuple[int, str, str, str], tuple[Resource, tuple[Wanted, ...]]] = {}
+
+    def set(self, name: str, configuration: Object | None) -> None:
+        """A configuration as it is now, None if it is gone."""
+        for hook in self._known.pop(name, ()):
+            hook.close()
+        if configuration is not None:
+            self._known[name] = self._hooks(name, configuration)
+        self._ordered = tuple(hook for key in sorted(self._known) for hook in self._known[key])
+        self._found.clear()
+
+    def _hooks(self, name: str, configuration: Object) -> list[Hook]:
+        made: list[Hook] = []
+        seen: dict[str, int] = {}
+        for webhook in configuration.get("webhooks") or ():
+            number = seen.get(webhook.get("name", ""), 0)
+            seen[webhook.get("name", "")] = number + 1
+            made.append(Hook(name, webhook, number, self._outside))
+        return made
+
+    @property
+    def empty(self) -> bool:
+        return not self._ordered
+
+    def wanted(self, resource: Resource, forms: Forms, operation: str, write: Write) -> Sequence[Wanted]:
+        """The webhooks whose rules take such a write; their selectors are still to be asked."""
+        if not self._ordered:
+            return ()
+        key = (id(resource), write.version, write.subresource, operation)
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= _MOST_KINDS:
+                self._found.clear()
+            kind = kind_of(resource, forms, operation, write)
+            found = self._found[key] = resource, tuple(self._find(kind))  # with the resource, whose id is the key
+        return found[1]
+
+    def _find(self, kind: Kind) -> list[Wanted]:
+        found = []
+        for index, hook in enumerate(self._ordered):
+            form = hook.criteria.form(kind)
+            if form is not None:
+                found.append(Wanted(hook, form, index))
+        return found
+
+
+def kind_of(resource: Resource, forms: Forms, operation: str, write: Write) -> Kind:
+    """What rules look at."""
+    every = forms.all()
+    own = next((one for one in every if (one.group, one.version) == (resource.group, write.version)), every[0])
+    others = tuple(form for form in every if form != own)
+    namespaced = resource.namespaced and (resource.group, resource.plural) != _NAMESPACES
+    return Kind(operation, own, others, write.subresource, namespaced)

@@ -1,0 +1,230 @@
+"""The two plug-ins that ask webhooks: one after the other where they may change the object, all at once where they
+only judge it (Kubernetes documentation, "Dynamic Admission Control").
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pilothouse.admission.chain import Attributes, Rounds
+from pilothouse.admission.criteria import GROUP
+from pilothouse.admission.forms import Forms
+from pilothouse.admission.lookups import Reader
+from pilothouse.admission.refusals import refuse
+from pilothouse.admission.webhooks.answer import BadAnswer, Verdict
+from pilothouse.admission.webhooks.calls import Calling, Trouble, ask, count, outcome
+from pilothouse.admission.webhooks.hooks import ConditionFailed, Hooks, MakeConditions, Wanted
+from pilothouse.admission.webhooks.metrics import ADMIT, VALIDATING
+from pilothouse.admission.webhooks.patching import Operations, operations_of, patched
+from pilothouse.admission.webhooks.review import Shown, request_of
+from pilothouse.kit.record import record
+from pilothouse.machinery.errors import internal
+from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.registry.request import Write
+from pilothouse.registry.resource import Resource
+
+READY_SECONDS: Final = 10.0  # a write waits so long for the configurations of a server that has just begun
+_NOTE: Final = "webhook.admission.k8s.io"
+
+
+@record
+class Around:
+    """What both plug-ins share. `conditions` compiles match conditions."""
+
+    namespaces: Reader
+    calling: Calling
+    conditions: MakeConditions
+
+
+class _Webhooks:
+    """Which webhooks a write concerns."""
+
+    name = ""
+
+    def __init__(self, hooks: Hooks, around: Around) -> None:
+        self._hooks = hooks
+        self._around = around
+        self._calling = around.calling
+
+    def handles(self, resource: Resource, operation: str) -> bool:
+        """Configurations and policies are not judged, or a wrong one could never be taken back."""
+        return resource.group != GROUP
+
+    def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
+        if write.judged:
+            return False
+        hooks = self._hooks
+        return bool(hooks.wanted(resource, forms, operation, write)) or not hooks.synced.is_set()
+
+    async def _wanted(self, attributes: Attributes, forms: Forms) -> Sequence[Wanted]:
+        """Those whose rules take the write. Raises Forbidden where they are not known yet."""
+        if not self._hooks.synced.is_set():
+            try:
+                await asyncio.wait_for(self._hooks.synced.wait(), READY_SECONDS)
+            except TimeoutError:
+                raise refuse(attributes, "not yet ready to handle request") from None
+        return self._hooks.wanted(attributes.resource, forms, attributes.operation, attributes.write)
+
+    async def _takes(self, wanted: Wanted, shown: Shown) -> bool:
+        """Whether its selectors and conditions take the write too. Raises an APIError."""
+        hook, attributes = wanted.hook, shown.attributes
+        if not await hook.criteria.selects(attributes, self._around.namespaces):
+            return False
+        if not hook.conditions:
+            return True
+        conditions = self._around.conditions(hook.conditions, attributes.write)
+        request = await request_of(shown, wanted.form, "")
+        try:
+            return conditions.hold(request, request["object"], request["oldObject"])
+        except ConditionFailed as error:
+            if hook.lenient:
+                return False
+            raise refuse(attributes, str(error)) from error
+
+
+class MutatingAdmissionWebhook(_Webhooks):
+    """Asks one after the other, each about what the last one made."""
+
+    name = "MutatingAdmissionWebhook"
+
+    async def admit(self, attributes: Attributes) -> None:
+        forms, rounds = attributes.forms, attributes.rounds
+        assert forms is not None and rounds is not None
+        every = await self._wanted(attributes, forms)
+        if not every:
+            return
+        shown = Shown(attributes, forms, final=False)
+        again = _Again.of(rounds, self.name)
+        if rounds.second:
+            again.begin(dumps(attributes.obj))
+        for wanted in every:
+            if not await self._takes(wanted, shown) or (rounds.second and not again.asks(wanted)):
+                continue
+            if await self._asked(wanted, shown, second=rounds.second):
+                again.changed()
+                rounds.again = True
+            if wanted.hook.again:
+                again.asked(wanted)
+        again.end(dumps(attributes.obj))
+
+    async def _asked(self, wanted: Wanted, shown: Shown, *, second: bool) -> bool:
+        """Whether the webhook changed the object. Raises an APIError."""
+        hook, attributes = wanted.hook, shown.attributes
+        place = f"round_{int(second)}_index_{wanted.index}"
+        began = self._calling.now()
+        changed, operations, trouble = False, Operations(), None
+        try:
+            found = await ask(self._calling, wanted, shown, mutating=True)
+            operations = self._operations(wanted, shown, found)
+            changed = bool(operations) and await patched(shown, wanted.form, operations)
+        except Exception as error:
+            trouble = error
+        count(self._calling, hook, ADMIT, attributes.operation, began, trouble)
+        self._note(attributes, wanted, place, changed, operations)
+        told = None if trouble is None else outcome(self._calling, hook, ADMIT, attributes, place, trouble)
+        if told is not None:
+            raise told from trouble
+        return changed
+
+    @staticmethod
+    def _operations(wanted: Wanted, shown: Shown, found: Verdict) -> Operations:
+        """What the webhook wants to change. Raises Trouble, InternalError."""
+        if not found.patch:
+            return []
+        hook = wanted.hook
+        try:
+            operations = operations_of(found.patch)
+        except BadAnswer as error:
+            raise Trouble(hook, str(error)) from error
+        if not operations:
+            return []
+        if shown.attributes.obj is None:
+            why = "attempted to modify the object, which is not supported for this operation"
+            raise internal(f'admission webhook "{hook.name}" {why}')
+        if found.patch_type != "JSONPatch":
+            raise Trouble(hook, f'unsupported patch type "{found.patch_type}"')
+        return operations
+
+    @staticmethod
+    def _note(attributes: Attributes, wanted: Wanted, place: str, changed: bool, operations: Operations) -> None:
+        hook, note = wanted.hook, attributes.write.note
+        who = {"configuration": hook.configuration, "webhook": hook.name}
+        note(f"mutation.{_NOTE}/{place}", dumps({**who, "mutated": changed}).decode())
+        if changed:
+            note(f"patch.{_NOTE}/{place}", dumps({**who, "patch": operations, "patchType": "JSONPatch"}).decode())
+
+
+class _Again:
+    """Which webhooks are asked in the second round: those that want it, if the object was changed after them."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, None] = {}  # asked already, and nothing has changed since
+        self._due: set[str] = set()
+        self._last = b""
+
+    @classmethod
+    def of(cls, rounds: Rounds, name: str) -> _Again:
+        found = rounds.kept.get(name)
+        if not isinstance(found, _Again):
+            found = rounds.kept[name] = cls()
+        return found
+
+    def begin(self, obj: bytes) -> None:
+        """The second round. Other plug-ins may have changed the object meanwhile."""
+        if obj != self._last:
+            self.changed()
+
+    def end(self, obj: bytes) -> None:
+        self._last = obj
+
+    def changed(self) -> None:
+        self._due.update(self._waiting)
+        self._waiting.clear()
+
+    def asked(self, wanted: Wanted) -> None:
+        self._waiting[wanted.hook.identity] = None
+
+    def asks(self, wanted: Wanted) -> bool:
+        return wanted.hook.identity in self._due
+
+
+class ValidatingAdmissionWebhook(_Webhooks):
+    """Asks all at once; the first in order that says no is what the client is told."""
+
+    name = "ValidatingAdmissionWebhook"
+
+    async def check(self, attributes: Attributes) -> None:
+        forms = attributes.forms
+        assert forms is not None
+        every = await self._wanted(attributes, forms)
+        if not every:
+            return
+        shown = Shown(attributes, forms, final=True)
+        taking = [wanted for wanted in every if await self._takes(wanted, shown)]
+        if len(taking) == 1:
+            told: list[Any] = [await self._asked(taking[0], shown, 0)]
+        else:
+            calls = [self._asked(wanted, shown, index) for index, wanted in enumerate(taking)]
+            told = await asyncio.gather(*calls)
+        for error in told:
+            if error is not None:
+                raise error
+
+    async def _asked(self, wanted: Wanted, shown: Shown, index: int) -> Exception | None:
+        """What the client is told, None for a yes."""
+        hook, attributes = wanted.hook, shown.attributes
+        began = self._calling.now()
+        trouble: Exception | None = None
+        try:
+            await ask(self._calling, wanted, shown, mutating=False)
+        except Exception as error:
+            trouble = error
+        count(self._calling, hook, VALIDATING, attributes.operation, began, trouble)
+        if trouble is None:
+            return None
+        return outcome(self._calling, hook, VALIDATING, attributes, f"round_0_index_{index}", trouble)
+
+
+PLUGIN_NAMES: Final = (MutatingAdmissionWebhook.name, ValidatingAdmissionWebhook.name)

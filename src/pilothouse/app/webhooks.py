@@ -1,0 +1,99 @@
+"""Admission webhooks: what calls of them need, and their configurations, which are followed from the start."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.admission.criteria import GROUP
+from pilothouse.admission.defaults import Webhooks
+from pilothouse.admission.lookups import Stores
+from pilothouse.admission.webhooks.calls import Calling
+from pilothouse.admission.webhooks.hooks import ConditionFailed, Conditions, Hooks
+from pilothouse.admission.webhooks.metrics import WebhookMetrics
+from pilothouse.admission.webhooks.review import KIND, VERSIONS
+from pilothouse.aggregator.apiservice import ServiceReference
+from pilothouse.aggregator.lookups import StoreLookups
+from pilothouse.aggregator.services import Resolver, Unresolved
+from pilothouse.builtin.types import TypeTable
+from pilothouse.cache.follow import Changed, Follower
+from pilothouse.kit.ids import UuidSource
+from pilothouse.kit.metrics import Registry
+from pilothouse.registry.request import Write
+from pilothouse.serving.client import Client
+from pilothouse.serving.hooks import Hooks as StartHooks
+from pilothouse.serving.webhook import Outside, Resolve
+from pilothouse.storage.api import StoredObject
+
+_HOOK: Final = "start-apiserver-admission-initializer"
+_MUTATING: Final = "mutatingwebhookconfigurations"
+_VALIDATING: Final = "validatingwebhookconfigurations"
+
+
+def outside(stores: Stores) -> Outside:
+    """What all webhooks are called with. `stores` may still be empty."""
+    return Outside(Client(), _resolver(stores), UuidSource())
+
+
+def _resolver(stores: Stores) -> Resolve:
+    """Where webhooks of Services are."""
+    made: list[Resolver] = []
+
+    async def resolve(namespace: str, name: str, port: int) -> tuple[str, int]:
+        if not made:
+            lookups = StoreLookups(stores["", "services"], stores["discovery.k8s.io", "endpointslices"])
+            made.append(Resolver(lookups, False, random.random))
+        try:
+            return await made[0].address(ServiceReference(namespace, name, port))
+        except Unresolved as error:
+            raise OSError(str(error)) from error
+
+    return resolve
+
+
+def build_webhooks(outside: Outside, types: TypeTable, registry: Registry) -> Webhooks:
+    """None are known until `follow_webhooks`."""
+    schemas = {version: types.get(f"k8s.io/api/admission/{version}", KIND) for version in VERSIONS}
+    calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter)
+    return Webhooks(Hooks(outside), Hooks(outside), calling, _no_conditions)
+
+
+def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks: list[asyncio.Task[None]]) -> None:
+    """Keep them up to date from the start on. `tasks`: those of the server."""
+    kinds = ((_MUTATING, webhooks.mutating), (_VALIDATING, webhooks.validating))
+
+    async def follow() -> None:
+        for plural, known in kinds:
+            if (GROUP, plural) not in stores:
+                known.synced.set()
+                continue
+            storage = stores[GROUP, plural].storage
+            follower = Follower(storage, _taker(storage.prefix, known))
+            tasks.append(asyncio.get_running_loop().create_task(follower.run(), name=f"follow {plural}"))
+            await follower.synced.wait()
+            known.synced.set()
+
+    hooks.add(_HOOK, follow)
+
+
+def _taker(prefix: str, known: Hooks) -> Changed:
+    def changed(key: str, stored: StoredObject | None) -> None:
+        known.set(key[len(prefix) :], None if stored is None else orjson.loads(stored.value))
+
+    return changed
+
+
+class _Unknown:
+    """Match conditions cannot be evaluated."""
+
+    def hold(self, request: Mapping[str, Any], obj: dict[str, Any] | None, old: dict[str, Any] | None) -> bool:
+        raise ConditionFailed("match conditions are not supported")
+
+
+def _no_conditions(conditions: Sequence[Mapping[str, Any]], write: Write) -> Conditions:
+    return _Unknown()
