@@ -16,12 +16,11 @@ from pilothouse.aggregator.services import Resolver, Unresolved
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
-from pilothouse.serving.body import NO_BODY
+from pilothouse.serving.body import NO_BODY, passed_on
 from pilothouse.serving.client import Answered, CallFailed, Client, Destination, Pool
 from pilothouse.serving.dialing import ClientTLS, DialFailed
 from pilothouse.serving.http import (
     Answer,
-    BodyReader,
     ClientGone,
     HeaderList,
     Request,
@@ -33,7 +32,6 @@ from pilothouse.serving.http import (
 from pilothouse.serving.tunnel import tunnel
 
 DISCOVERY_SECONDS: Final = 5.0  # for the documents of a group version
-_SMALL: Final = 64 << 10  # bytes of a request's body that are taken in before the backend is bothered
 _WHOLE: Final = 128 << 10  # bytes of an answer that are waited for and sent at once
 _HELD: Final = 128 << 10  # bytes that wait for a slow client before the backend has to wait
 _TEXT: Final = ((b"Content-Type", b"text/plain; charset=utf-8"), (b"X-Content-Type-Options", b"nosniff"))
@@ -114,7 +112,7 @@ class Route:
         lines = b"%bX-Forwarded-Uri: %b\r\n" % (passed.lines, raw_path)
         target = raw_path + b"?" + request.query.encode("latin-1") if request.query else raw_path
         try:
-            body, length = (b"", None) if request.body is NO_BODY else await _body(request)
+            body, length = (b"", None) if request.body is NO_BODY else await passed_on(request)
             answered = await pool.call(request.method, target, lines, body, length)
             until = began + shared.limit if shared.limit and not long_running else None
             return _short(answered, request) or await _answer(answered, request, until, long_running)
@@ -185,18 +183,6 @@ class _Copy:
             writer.write(data)
             if writer.buffered > _HELD:
                 await writer.drain()
-
-
-async def _body(request: Request) -> tuple[bytes | BodyReader, int | None]:
-    """The body to send: a small one whole, a large one as it comes."""
-    body = request.body
-    if body is NO_BODY:
-        return b"", None
-    declared = request.header(b"content-length")
-    if declared is None:
-        return body, None
-    length = int(declared)
-    return (await body.read(length), None) if length <= _SMALL else (body, length)
 
 
 def _text(status: int, body: bytes) -> Response:

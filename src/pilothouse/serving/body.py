@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from pilothouse.serving.chunks import ChunkDecoder
-from pilothouse.serving.http import BodyBroken, BodyTooLarge
+from pilothouse.serving.http import BodyBroken, BodyReader, BodyTooLarge, Request
+
+_SMALL: Final = 64 << 10  # bytes of a body that are taken in before the other server is bothered
 
 
 class NoBody:
@@ -192,3 +195,15 @@ class ComingBody:
 
 
 NO_BODY = NoBody()
+
+
+async def passed_on(request: Request) -> tuple[bytes | BodyReader, int | None]:
+    """The body as another server gets it: a small one whole, a large one as it comes; and its length, if known."""
+    body = request.body
+    if body is NO_BODY:
+        return b"", None
+    declared = request.header(b"content-length")
+    if declared is None:
+        return body, None
+    length = int(declared)
+    return (await body.read(length), None) if length <= _SMALL else (body, length)

@@ -41,13 +41,9 @@ def _mutations(value: Object, field: Field) -> None:
 behaviour: Final = Behaviour(
     defaults=policies.fill_policy,
     validate=rules(
-        matching.not_reserved,
-        policies.failure_policy,
-        at("spec.paramKind", policies.param_kind),
-        policies.constraints,
+        *policies.first_rules,
         at("spec.matchConstraints", matching.no_deletes),
-        policies.conditions,
-        policies.variables,
+        *policies.then_rules,
         at("spec", _mutations),
         at("spec.reinvocationPolicy", required, one_of(*_REINVOCATIONS)),
     ),

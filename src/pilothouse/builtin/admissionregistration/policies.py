@@ -47,7 +47,7 @@ def _param_kind(value: str, field: Field) -> None:
         field.invalid("", value, f"may have mixed case, but should otherwise match: {why}")
 
 
-param_kind: Final[Rule] = inside(at("apiVersion", required, _param_version), at("kind", required, _param_kind))
+_param_kind_rules: Final[Rule] = inside(at("apiVersion", required, _param_version), at("kind", required, _param_kind))
 
 
 def _constraints(value: Object, field: Field) -> None:
@@ -69,10 +69,17 @@ def _variables(value: Sequence[Object], field: Field) -> None:
     field.each("", variable, value)
 
 
-failure_policy: Final[Rule] = at("spec.failurePolicy", one_of(*matching.FAILURE_POLICIES))
-constraints: Final[Rule] = at("spec.matchConstraints", given, _constraints)
-conditions: Final[Rule] = at("spec.matchConditions", matching.match_conditions)
-variables: Final[Rule] = at("spec.variables", _variables)
+# What both kinds of policies judge first, and what comes after a kind's own rules for what it matches.
+first_rules: Final[Sequence[Rule]] = (
+    matching.not_reserved,
+    at("spec.failurePolicy", one_of(*matching.FAILURE_POLICIES)),
+    at("spec.paramKind", _param_kind_rules),
+    at("spec.matchConstraints", given, _constraints),
+)
+then_rules: Final[Sequence[Rule]] = (
+    at("spec.matchConditions", matching.match_conditions),
+    at("spec.variables", _variables),
+)
 
 
 def expression(value: Object, field: Field) -> None:

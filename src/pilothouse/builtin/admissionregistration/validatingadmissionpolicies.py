@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pilothouse.builtin.admissionregistration import matching, policies
+from pilothouse.builtin.admissionregistration import policies
 from pilothouse.builtin.shared.conditions import conditions
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, at_most, one_of, rules
@@ -70,12 +70,8 @@ def _warnings(value: Sequence[Object], field: Field) -> None:
 behaviour: Final = Behaviour(
     defaults=policies.fill_policy,
     validate=rules(
-        matching.not_reserved,
-        policies.failure_policy,
-        at("spec.paramKind", policies.param_kind),
-        policies.constraints,
-        policies.conditions,
-        policies.variables,
+        *policies.first_rules,
+        *policies.then_rules,
         at("spec", _validations),
         at("spec.auditAnnotations", _annotations),
     ),

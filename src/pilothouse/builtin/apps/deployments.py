@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared.counts import never_less, not_negative_counts, within_total
+from pilothouse.builtin.shared.counts import never_less, not_negative_counts, ready_within_total
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import selected_template
@@ -106,8 +106,7 @@ _status: Final = rules(
             "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
             "unavailableReplicas", "terminatingReplicas", "collisionCount",
         ),
-        within_total(("updatedReplicas", "readyReplicas", "availableReplicas")),
-        within_total(("availableReplicas",), "readyReplicas", "readyReplicas"),
+        ready_within_total("updatedReplicas"),
         never_less("collisionCount", "cannot be decremented"),
     )
 )  # fmt: skip

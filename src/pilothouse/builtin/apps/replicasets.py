@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pilothouse.builtin.apps.deployments import not_empty_selector
-from pilothouse.builtin.shared.counts import not_negative_counts, within_total
+from pilothouse.builtin.shared.counts import not_negative_counts, ready_within_total
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import selected_template
 from pilothouse.builtin.shared.selectors import label_selector
@@ -33,8 +33,7 @@ _status: Final = rules(
             "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "terminatingReplicas",
             "observedGeneration",
         ),
-        within_total(("fullyLabeledReplicas", "readyReplicas", "availableReplicas")),
-        within_total(("availableReplicas",), "readyReplicas", "readyReplicas"),
+        ready_within_total("fullyLabeledReplicas"),
     )
 )  # fmt: skip
 

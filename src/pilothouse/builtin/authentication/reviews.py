@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pilothouse.auth.authenticators import INVALID, Refused
+from pilothouse.builtin.shared.userfields import user_fields
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.request import Caller, Write
@@ -16,16 +17,7 @@ if TYPE_CHECKING:
 
 def user_info(caller: Caller) -> Object:
     """A caller as the API shows it."""
-    shown: Object = {}
-    if caller.name:
-        shown["username"] = caller.name
-    if caller.uid:
-        shown["uid"] = caller.uid
-    if caller.groups:
-        shown["groups"] = list(caller.groups)
-    if caller.extra:
-        shown["extra"] = {key: list(values) for key, values in sorted(caller.extra)}
-    return shown
+    return user_fields(caller.name, caller.uid, caller.groups, caller.extra)
 
 
 class SelfReviews:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pilothouse.builtin.certificates import keys, pem
 from pilothouse.builtin.certificates.signers import signer_name
+from pilothouse.builtin.shared.userfields import user_fields
 from pilothouse.machinery.rules import Field, at, each_once, on_create, required, rules
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -36,14 +37,7 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
     spec = new["spec"]
     for name in ("username", "uid", "groups", "extra"):
         spec.pop(name, None)
-    if context.user:
-        spec["username"] = context.user
-    if context.uid:
-        spec["uid"] = context.uid
-    if context.groups:
-        spec["groups"] = list(context.groups)
-    if context.extra:
-        spec["extra"] = {name: list(values) for name, values in sorted(context.extra)}
+    spec.update(user_fields(context.user, context.uid, context.groups, context.extra))
 
 
 def _prepare_approval(new: Object, old: Object | None, context: Context) -> None:

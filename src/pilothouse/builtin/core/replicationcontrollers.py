@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared.counts import not_negative_counts, within_total
+from pilothouse.builtin.shared.counts import not_negative_counts, ready_within_total
 from pilothouse.builtin.shared.objectnames import declared_subdomain_name
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import check_labels, only_restarting, pod_template
@@ -61,8 +61,7 @@ _status: Final = rules(
         not_negative_counts(
             "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"
         ),
-        within_total(("fullyLabeledReplicas", "readyReplicas", "availableReplicas")),
-        within_total(("availableReplicas",), "readyReplicas", "readyReplicas"),
+        ready_within_total("fullyLabeledReplicas"),
     )
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pilothouse.machinery.rules import NOT_NEGATIVE, Field, Rule
+from pilothouse.machinery.rules import NOT_NEGATIVE, Field, Rule, together
 
 Object = Mapping[str, Any]
 
@@ -33,6 +33,13 @@ def within_total(names: Sequence[str], total: str = "replicas", shown: str = "st
                 field.invalid(name, value, f"cannot be greater than {shown}")
 
     return run
+
+
+def ready_within_total(changed: str) -> Rule:
+    """What is changed, ready and available is among all, and what is available among the ready."""
+    among_all = within_total((changed, "readyReplicas", "availableReplicas"))
+    among_ready = within_total(("availableReplicas",), "readyReplicas", "readyReplicas")
+    return together(among_all, among_ready)
 
 
 def never_less(name: str, why: str) -> Rule:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.serving.body import NO_BODY
 from pilothouse.serving.client import Answered, CallFailed
-from pilothouse.serving.http import BodyReader, ClientGone, HeaderList, Request, Response, Stream, StreamWriter
+from pilothouse.serving.http import ClientGone, HeaderList, Request, Response, Stream, StreamWriter
 
 _HELD: Final = 128 << 10  # bytes that wait for a slow client before the other side has to wait
-_SMALL: Final = 64 << 10  # bytes of a body that are sent at once
 _NOT_PASSED: Final = frozenset(
     {
         b"authorization", b"connection", b"content-length", b"expect", b"host", b"keep-alive", b"proxy-authenticate",
@@ -43,18 +41,6 @@ def passed_headers(request: Request, host: bytes) -> HeaderList:
 
 def returned_headers(answered: Answered) -> HeaderList:
     return [(name, value) for name, value in answered.headers if name.lower() not in _NOT_RETURNED]
-
-
-async def passed_body(request: Request) -> tuple[bytes | BodyReader, int | None]:
-    """The body and, where it is sent as it comes, its length if that is known."""
-    body = request.body
-    if body is NO_BODY:
-        return b"", None
-    declared = request.header(b"content-length")
-    if declared is None:
-        return body, None
-    length = int(declared)
-    return (await body.read(length), None) if length <= _SMALL else (body, length)
 
 
 async def whole(answered: Answered, headers: HeaderList) -> Response:

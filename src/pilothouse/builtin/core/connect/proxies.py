@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from pilothouse.builtin.core.connect.kubelets import Outgoing, address_of
 from pilothouse.builtin.core.connect.passing import (
-    passed_body,
     passed_headers,
     returned_headers,
     streamed,
@@ -25,6 +24,7 @@ from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.registry.reader import list_objects
 from pilothouse.registry.request import ListOptions
 from pilothouse.registry.resource import Object
+from pilothouse.serving.body import passed_on
 from pilothouse.serving.client import Answered, CallFailed, Destination
 from pilothouse.serving.dialing import DialFailed
 from pilothouse.serving.http import Answer, HeaderList, Request, Response, Upgrade
@@ -81,7 +81,7 @@ class Proxy:
             headers += [(b"Connection", b"Upgrade"), (b"Upgrade", protocol)]
         client = self.outgoing.client
         try:
-            body, length = await passed_body(request)
+            body, length = await passed_on(request)
             answered = await client.call(destination, request.method, target.encode("latin-1"), headers, body, length)
             return await _answer(answered, request)
         except (DialFailed, CallFailed) as error:
