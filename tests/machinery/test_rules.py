@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.errors import MOST_CAUSES, Cause
 from pilothouse.machinery.rules import (
     Field,
     Rule,
@@ -176,3 +176,10 @@ def test_own_rules_may_see_absence_and_the_whole_object() -> None:
 
     assert found(at("x", needs_other), {"other": 1}) == [("x", "Required value: with other")]
     assert found(at("x", needs_other), {}) == []
+
+
+def test_what_is_wrong_in_half_a_million_places_is_told_for_a_thousand() -> None:
+    check = rules(at("items", each(at("name", required))))
+    causes = check({"items": [{"name": ""}] * 5000}, None, None)
+    assert len(causes) == MOST_CAUSES
+    assert causes[-1].field == f"items[{MOST_CAUSES - 1}].name"

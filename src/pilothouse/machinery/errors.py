@@ -6,7 +6,7 @@ Every refusal that a client sees is made here, so the texts stand in one place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from pilothouse.kit.record import record
 from pilothouse.machinery.goquote import quote
@@ -157,8 +157,12 @@ def bare_internal(message: str) -> APIError:
     return APIError(500, "", message)
 
 
+MOST_CAUSES: Final = 1000  # what is wrong beyond that is not told: half a million causes would hurt whoever reads them
+
+
 def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> APIError:
     """422: one cause is shown alone, several as `[a, b]`, each once."""
+    causes = causes[:MOST_CAUSES]
     shown = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     text = shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
     details = {**_details(group, kind, name), "causes": [cause.render() for cause in causes]}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.machinery import names
-from pilothouse.machinery.errors import Cause, bad_request, bare_internal, invalid, modified
+from pilothouse.machinery.errors import MOST_CAUSES, Cause, bad_request, bare_internal, invalid, modified
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.request import Causes, Write
@@ -217,6 +217,8 @@ def validate_embedded(metadata: dict[str, Any], path: str) -> Causes:
 def validate_labels(labels: dict[str, str], path: str) -> Causes:
     causes: Causes = []
     for key, value in labels.items():
+        if len(causes) >= MOST_CAUSES:
+            break
         wrong = names.qualified_name(key)
         if wrong:
             causes += [_invalid(path, key, text) for text in wrong]
@@ -231,7 +233,7 @@ def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
     size = 0
     for key, value in annotations.items():
         wrong = names.annotation_key(key)
-        if wrong:
+        if wrong and len(causes) < MOST_CAUSES:
             causes += [_invalid(path, key, text) for text in wrong]
         size += len(key) + (len(value) if value.isascii() else len(value.encode()))
     if size > MAX_ANNOTATIONS:
@@ -243,6 +245,8 @@ def validate_owners(owners: list[dict[str, Any]], path: str = "metadata.ownerRef
     causes: Causes = []
     controllers: list[str] = []
     for index, owner in enumerate(owners):
+        if len(causes) >= MOST_CAUSES:
+            break
         causes += _validate_owner(owner, f"{path}[{index}]")
         if owner.get("controller"):
             controllers.append(f"{owner.get('kind', '')}/{owner.get('name', '')}")
@@ -273,8 +277,12 @@ def _validate_owner(owner: dict[str, Any], path: str) -> Causes:
 def validate_finalizers(finalizers: list[str], path: str = "metadata.finalizers", *, plain: bool = True) -> Causes:
     causes: Causes = []
     for name in finalizers:
+        if len(causes) >= MOST_CAUSES:
+            break
         causes += [_invalid(path, name, text) for text in names.qualified_name(name)]
     for index, name in enumerate(finalizers):
+        if len(causes) >= MOST_CAUSES:
+            break
         if plain and "/" not in name and name not in _STANDARD_FINALIZERS:
             text = "name is neither a standard finalizer name nor is it fully qualified"
             causes.append(_invalid(f"{path}[{index}]", name, text))

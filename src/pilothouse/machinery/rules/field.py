@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.errors import MOST_CAUSES, Cause
 
 T = TypeVar("T")
 Rule = Callable[[Any, "Field"], "bool | None"]
@@ -80,6 +80,16 @@ def join(prefix: str, path: str) -> str:
     return f"{prefix}.{path}"
 
 
+class _Found(list[list[str]]):
+    """Causes that were found; what comes when there are very many is not kept."""
+
+    __slots__ = ()
+
+    def append(self, one: list[str]) -> None:
+        if len(self) < MOST_CAUSES:
+            super().append(one)
+
+
 class Field:
     """What rules see beside the value, and where they put what they find.
 
@@ -96,7 +106,7 @@ class Field:
         self.context = context
         self.old = root_old
         self.updating = root_old is not None
-        self.found: list[list[str]] = []  # [path, reason, message]
+        self.found: list[list[str]] = _Found()  # [path, reason, message]
         self._made: dict[Callable[[Any], Any], Any] | None = None
 
     # -- what can be wrong
