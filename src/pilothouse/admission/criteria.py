@@ -13,8 +13,8 @@ from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.forms import Form
 from pilothouse.admission.lookups import Reader
 from pilothouse.kit.record import record
-from pilothouse.machinery.errors import not_found
-from pilothouse.machinery.selectors import LabelSelector, label_selector_of
+from pilothouse.machinery.errors import internal, not_found
+from pilothouse.machinery.selectors import NOTHING, LabelSelector, SelectorError, label_selector_of
 from pilothouse.registry.resource import Object
 
 GROUP: Final = "admissionregistration.k8s.io"  # of what is never asked about: configurations and policies
@@ -95,8 +95,16 @@ class Criteria:
         self._rules = [Rule.of(rule) for rule in rules]
         self._excluded = [Rule.of(rule) for rule in excluded]
         self._equivalent = what.get("matchPolicy") != "Exact"
-        self._namespace = _selector(what.get("namespaceSelector"))
-        self._object = _selector(what.get("objectSelector"))
+        self._broken = ""
+        self._namespace = self._selector(what.get("namespaceSelector"))
+        self._object = self._selector(what.get("objectSelector"))
+
+    def _selector(self, selector: Mapping[str, Any] | None) -> LabelSelector:
+        try:
+            return label_selector_of(dict(selector or {}))
+        except SelectorError as error:  # validation refuses it: others wrote it to the store
+            self._broken = str(error)
+            return NOTHING
 
     def form(self, kind: Kind) -> Form | None:
         """In which form it wants to see such writes; None where it does not."""
@@ -111,7 +119,11 @@ class Criteria:
         return None
 
     async def selects(self, attributes: Attributes, namespaces: Reader) -> bool:
-        """Whether the selectors take a write. Raises NotFound for a namespace that is not there."""
+        """Whether the selectors take a write. Raises NotFound for a namespace that is not there, InternalError for
+        selectors that cannot be read.
+        """
+        if self._broken:
+            raise internal(self._broken)
         if not self._object.empty and not (
             self._object_matches(attributes.obj) or self._object_matches(attributes.old)
         ):
@@ -124,10 +136,6 @@ class Criteria:
     def _object_matches(self, obj: Object | None) -> bool:
         metadata = obj.get("metadata") if obj is not None else None
         return metadata is not None and self._object.matches(metadata.get("labels") or _NO_LABELS)
-
-
-def _selector(selector: Mapping[str, Any] | None) -> LabelSelector:
-    return label_selector_of(dict(selector or {}))
 
 
 async def namespace_labels(attributes: Attributes, namespaces: Reader) -> Mapping[str, str] | None:

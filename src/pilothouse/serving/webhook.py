@@ -61,7 +61,10 @@ class Outside:
 
 
 class Endpoint:
-    """One webhook as a `clientConfig` says it: `url` or `service` (namespace, name, port, path), and `caBundle`."""
+    """One webhook as a `clientConfig` says it: `url` or `service` (namespace, name, port, path), and `caBundle`.
+
+    Raises ValueError for a URL that is none.
+    """
 
     def __init__(self, config: dict[str, Any], outside: Outside) -> None:
         self._outside = outside

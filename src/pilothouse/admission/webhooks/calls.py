@@ -56,7 +56,11 @@ async def ask(calling: Calling, wanted: Wanted, shown: Shown, *, mutating: bool)
     uid = calling.new_uid()
     request = await request_of(shown, wanted.form, uid)
     try:
-        data = await hook.endpoint.post(review(hook.version, request), hook.seconds, _LARGEST)
+        endpoint = hook.endpoint
+    except ValueError as error:
+        raise Trouble(hook, f"could not get REST client: {error}", 400) from error
+    try:
+        data = await endpoint.post(review(hook.version, request), hook.seconds, _LARGEST)
     except CallError as error:
         raise Trouble(hook, f"failed to call webhook: {error}", error.status or _UNREACHED) from error
     try:
