@@ -1,0 +1,1 @@
+"""The libraries of functions, each a table."""
