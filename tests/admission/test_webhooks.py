@@ -139,6 +139,26 @@ def test_trouble_is_passed_over_only_where_that_is_wanted(play: Callable[[Story]
     play(story)
 
 
+def test_a_webhook_may_write_the_object_it_is_asked_about(play: Callable[[Story], None]) -> None:
+    async def story(api: Inside, far: Far) -> None:
+        await made(api)
+        far.held["busy"] = asyncio.Event()
+        await configure(api, VALIDATING, "v", far.hook("busy", objectSelector={"matchLabels": {"asks": "yes"}}))
+        change = config_map(metadata={"labels": {"asks": "yes"}}, data={"x": "1"})
+        writing = asyncio.ensure_future(api.send("PUT", f"{MAPS}/a", change))
+        async with asyncio.timeout(10):
+            while not far.seen:
+                await asyncio.sleep(0)
+            kind = "application/merge-patch+json"
+            inner = await api.send("PATCH", f"{MAPS}/a", {"data": {"y": "2"}}, kind=kind)
+        assert inner.status == 200
+        far.held["busy"].set()
+        assert (await writing)["data"] == {"x": "1"}
+        assert len(far.seen) == 2  # the object had changed meanwhile
+
+    play(story)
+
+
 def test_a_webhook_has_only_so_much_time(play: Callable[[Story], None]) -> None:
     async def story(api: Inside, far: Far) -> None:
         far.held["slow"] = asyncio.Event()

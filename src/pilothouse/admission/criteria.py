@@ -118,20 +118,21 @@ class Criteria:
                     return form
         return None
 
-    async def selects(self, attributes: Attributes, namespaces: Reader) -> bool:
-        """Whether the selectors take a write. Raises NotFound for a namespace that is not there, InternalError for
-        selectors that cannot be read.
+    @property
+    def asks_namespace(self) -> bool:
+        """Whether `selects` needs the labels of the namespace."""
+        return not self._namespace.empty
+
+    def selects(self, attributes: Attributes, labels: Mapping[str, str] | None) -> bool:
+        """Whether the selectors take a write. `labels`: of its namespace, as `namespace_labels` gives them.
+
+        Raises InternalError for selectors that cannot be read.
         """
         if self._broken:
             raise internal(self._broken)
-        if not self._object.empty and not (
-            self._object_matches(attributes.obj) or self._object_matches(attributes.old)
-        ):
+        if labels is not None and not self._namespace.matches(labels):
             return False
-        if self._namespace.empty:
-            return True
-        labels = await namespace_labels(attributes, namespaces)
-        return labels is None or self._namespace.matches(labels)
+        return self._object.empty or self._object_matches(attributes.obj) or self._object_matches(attributes.old)
 
     def _object_matches(self, obj: Object | None) -> bool:
         metadata = obj.get("metadata") if obj is not None else None
@@ -141,7 +142,7 @@ class Criteria:
 async def namespace_labels(attributes: Attributes, namespaces: Reader) -> Mapping[str, str] | None:
     """The labels that namespace selectors look at; None where there is no namespace, which selects all.
 
-    A Namespace that is written has its new labels already.
+    A Namespace that is written has its new labels already. Raises NotFound for a namespace that is not there.
     """
     resource, write = attributes.resource, attributes.write
     name = write.namespace

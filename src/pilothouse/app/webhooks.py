@@ -70,13 +70,13 @@ def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks
     async def follow() -> None:
         for plural, known in kinds:
             if (GROUP, plural) not in stores:
-                known.synced.set()
+                known.know_all()
                 continue
             storage = stores[GROUP, plural].storage
             follower = Follower(storage, _taker(storage.prefix, known))
             tasks.append(asyncio.get_running_loop().create_task(follower.run(), name=f"follow {plural}"))
             await follower.synced.wait()
-            known.synced.set()
+            known.know_all()
 
     hooks.add(_HOOK, follow)
 

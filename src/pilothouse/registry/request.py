@@ -137,7 +137,7 @@ class Admission(Protocol):
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None: ...
 
     def judges(self, operation: str, write: Write) -> bool:
-        """Whether `mutate_part` or `validate_part` have anything to do."""
+        """Whether somebody elsewhere is asked about such a write, so that it takes its time."""
         ...
 
     async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:

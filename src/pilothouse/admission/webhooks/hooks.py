@@ -83,6 +83,7 @@ class Hooks:
 
     def __init__(self, outside: Outside) -> None:
         self.synced = asyncio.Event()
+        self.idle = False  # nobody is to be asked
         self._outside = outside
         self._known: dict[str, list[Hook]] = {}
         self._ordered: tuple[Hook, ...] = ()
@@ -96,6 +97,12 @@ class Hooks:
             self._known[name] = self._hooks(name, configuration)
         self._ordered = tuple(hook for key in sorted(self._known) for hook in self._known[key])
         self._found.clear()
+        self.idle = self.synced.is_set() and not self._ordered
+
+    def know_all(self) -> None:
+        """What was stored has been told."""
+        self.synced.set()
+        self.idle = not self._ordered
 
     def _hooks(self, name: str, configuration: Object) -> list[Hook]:
         made: list[Hook] = []
@@ -105,10 +112,6 @@ class Hooks:
             seen[webhook.get("name", "")] = number + 1
             made.append(Hook(name, webhook, number, self._outside))
         return made
-
-    @property
-    def empty(self) -> bool:
-        return not self._ordered
 
     def wanted(self, resource: Resource, forms: Forms, operation: str, write: Write) -> Sequence[Wanted]:
         """The webhooks whose rules take such a write; their selectors are still to be asked."""

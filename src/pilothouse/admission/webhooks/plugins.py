@@ -5,11 +5,11 @@ only judge it (Kubernetes documentation, "Dynamic Admission Control").
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.admission.chain import Attributes, Rounds
-from pilothouse.admission.criteria import GROUP
+from pilothouse.admission.criteria import GROUP, namespace_labels
 from pilothouse.admission.forms import Forms
 from pilothouse.admission.lookups import Reader
 from pilothouse.admission.refusals import refuse
@@ -53,9 +53,9 @@ class _Webhooks:
         return resource.group != GROUP
 
     def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
-        if write.judged:
-            return False
         hooks = self._hooks
+        if hooks.idle or write.judged:
+            return False
         return bool(hooks.wanted(resource, forms, operation, write)) or not hooks.synced.is_set()
 
     async def _wanted(self, attributes: Attributes, forms: Forms) -> Sequence[Wanted]:
@@ -67,11 +67,15 @@ class _Webhooks:
                 raise refuse(attributes, "not yet ready to handle request") from None
         return self._hooks.wanted(attributes.resource, forms, attributes.operation, attributes.write)
 
-    async def _takes(self, wanted: Wanted, shown: Shown) -> bool:
-        """Whether its selectors and conditions take the write too. Raises an APIError."""
+    async def _labels(self, attributes: Attributes, every: Sequence[Wanted]) -> Mapping[str, str] | None:
+        """The labels of the namespace, where a webhook asks for them. Raises NotFound."""
+        if not any(wanted.hook.criteria.asks_namespace for wanted in every):
+            return None
+        return await namespace_labels(attributes, self._around.namespaces)
+
+    async def _hold(self, wanted: Wanted, shown: Shown) -> bool:
+        """Whether its conditions take the write too. Raises Forbidden for those that cannot be evaluated."""
         hook, attributes = wanted.hook, shown.attributes
-        if not await hook.criteria.selects(attributes, self._around.namespaces):
-            return False
         if not hook.conditions:
             return True
         conditions = self._around.conditions(hook.conditions, attributes.write)
@@ -99,12 +103,16 @@ class MutatingAdmissionWebhook(_Webhooks):
         again = _Again.of(rounds, self.name)
         if rounds.second:
             again.begin(dumps(attributes.obj))
+        labels = await self._labels(attributes, every)
         for wanted in every:
-            if not await self._takes(wanted, shown) or (rounds.second and not again.asks(wanted)):
+            if not wanted.hook.criteria.selects(attributes, labels) or not await self._hold(wanted, shown):
+                continue
+            if rounds.second and not again.asks(wanted):
                 continue
             if await self._asked(wanted, shown, second=rounds.second):
                 again.changed()
                 rounds.again = True
+                labels = await self._labels(attributes, every)  # of a Namespace that was changed
             if wanted.hook.again:
                 again.asked(wanted)
         again.end(dumps(attributes.obj))
@@ -202,7 +210,9 @@ class ValidatingAdmissionWebhook(_Webhooks):
         if not every:
             return
         shown = Shown(attributes, forms, final=True)
-        taking = [wanted for wanted in every if await self._takes(wanted, shown)]
+        labels = await self._labels(attributes, every)
+        selected = [wanted for wanted in every if wanted.hook.criteria.selects(attributes, labels)]
+        taking = [wanted for wanted in selected if await self._hold(wanted, shown)]
         if len(taking) == 1:
             told: list[Any] = [await self._asked(taking[0], shown, 0)]
         else:
