@@ -134,3 +134,9 @@ def test_diffs_are_unified_and_without_a_head() -> None:
         shown
         == '@@ -1,4 +1,4 @@\n {\n- "Type": "Localhost",\n+ "Type": "Unconfined",\n  "LocalhostProfile": null\n }\n'
     )
+
+
+def test_the_difference_of_very_long_structs_is_not_shown() -> None:
+    volumes = [{"name": "a", "emptyDir": {}}] * 60_000
+    assert diff("PodSpec", {"containers": []}, {"containers": [], "volumes": volumes}) == ""
+    assert "+" in diff("PodSpec", {"containers": []}, {"containers": [], "volumes": volumes[:2]})

@@ -190,6 +190,8 @@ def containers(items: Sequence[Object], field: Field, pod: PodFacts) -> None:
             _restarts(value, field)
         if len(found) > before:
             field.prefix(before, f"[{index}]")
+            if field.full:
+                break
     host_ports(items, field)
 
 
@@ -236,6 +238,8 @@ def init_containers(items: Sequence[Object], field: Field, pod: PodFacts, others
         host_ports_of_one(value, field)
         if len(found) > before:
             field.prefix(before, f"[{index}]")
+            if field.full:
+                break
 
 
 def host_ports_of_one(value: Object, field: Field) -> None:
@@ -273,3 +277,5 @@ def ephemeral_containers(items: Sequence[Object], field: Field, pod: PodFacts, s
                     field.forbidden(f"volumeMounts[{mount_index}].{part}", "cannot be set for an Ephemeral Container")
         if len(found) > before:
             field.prefix(before, f"[{index}]")
+            if field.full:
+                break

@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import orjson
+
 from pilothouse.builtin.types import CORE, META, builtin_types
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.schema import Field, Schema
@@ -59,6 +61,10 @@ _VALUES: Final = frozenset({"RollingUpdateDeployment", "RollingUpdateDaemonSet"}
 # Pod-wide host settings live in the security context there.
 _HOST_FIELDS: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 _GONE: Final = {"PodSpec": frozenset({*_HOST_FIELDS, "serviceAccount"})}
+
+
+_LONGEST: Final = 128 << 10  # bytes of JSON of two structs whose difference is shown
+_MOST_LINES: Final = 20_000
 
 
 def _go_name(owner: str, name: str) -> str:
@@ -128,8 +134,15 @@ def internal(type_name: str, value: Mapping[str, Any], package: str = CORE) -> d
 
 
 def diff(type_name: str, old: Mapping[str, Any], new: Mapping[str, Any], package: str = CORE) -> str:
-    """The unified diff of two structs' internal forms, without a head; every line ends in a newline."""
+    """The unified diff of two structs' internal forms, without a head; every line ends in a newline.
+
+    Empty where they are so long that nobody would read it (and comparing them could take minutes).
+    """
+    if len(orjson.dumps(old)) + len(orjson.dumps(new)) > _LONGEST:
+        return ""
     before = json.dumps(internal(type_name, old, package), indent=1, ensure_ascii=False).splitlines()
     after = json.dumps(internal(type_name, new, package), indent=1, ensure_ascii=False).splitlines()
+    if len(before) + len(after) > _MOST_LINES:
+        return ""
     lines = list(difflib.unified_diff(before, after, lineterm="", n=3))[2:]
     return "".join(line + "\n" for line in lines)

@@ -135,4 +135,6 @@ def volumes(items: Sequence[Object], field: Field) -> dict[str, Object]:
                 found[name] = value
         if len(field.found) > before:
             field.prefix(before, f"[{index}]")
+            if field.full:
+                break
     return found

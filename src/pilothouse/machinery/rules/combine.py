@@ -127,6 +127,8 @@ def _each_paired(items: Sequence[Any], field: Field, rule: Rule, key: str) -> No
         rule(item, field)
         if len(field.found) > before:
             field.prefix(before, f"[{index}]")
+            if field.full:
+                break
     field.old = outer
 
 

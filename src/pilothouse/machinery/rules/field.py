@@ -169,6 +169,11 @@ class Field:
         made: T = self._made[make]
         return made
 
+    @property
+    def full(self) -> bool:
+        """Whether so much is wrong that it is not worth looking further."""
+        return len(self.found) >= MOST_CAUSES
+
     # -- how rules call rules
 
     def within(self, step: str, rule: Rule, value: Any) -> None:
@@ -194,6 +199,8 @@ class Field:
             if len(found) > before:
                 self.prefix(before, f"{step}[{index}]")
                 before = len(found)
+                if self.full:
+                    break
         self.old = outer
 
     def each_value(self, step: str, rule: Rule, values: Mapping[str, Any] | None) -> None:
@@ -209,6 +216,8 @@ class Field:
             if len(found) > before:
                 self.prefix(before, f"{step}[{key}]")
                 before = len(found)
+                if self.full:
+                    break
         self.old = outer
 
     def prefix(self, since: int, step: str) -> None:
