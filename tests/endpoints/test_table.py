@@ -23,7 +23,6 @@ from pilothouse.endpoints.table import (
     row_bytes,
     table,
     table_head,
-    table_pieces,
 )
 from pilothouse.machinery.errors import APIError
 
@@ -120,15 +119,6 @@ def test_later_events_of_a_watch_have_no_headers() -> None:
 def test_a_dry_run_has_no_revision() -> None:
     made = json.loads(object_table(AGED, {"metadata": {"name": "b"}}, b"null"))
     assert made["metadata"] == {}
-
-
-def test_a_long_table_comes_in_pieces() -> None:
-    rows = [make_row(AGED, OBJ).json(NOW)] * 2000
-    pieces = list(table_pieces(AGED, rows, list_meta("9")))
-    assert b"".join(pieces) == table(AGED, rows, list_meta("9"))
-    assert len(pieces) > 3
-    assert max(map(len, pieces)) < 70_000
-    assert b"".join(table_pieces(AGED, [], list_meta("9"))) == table(AGED, [], list_meta("9"))
 
 
 def test_metadata_alone() -> None:

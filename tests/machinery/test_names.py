@@ -74,7 +74,6 @@ def test_path_segments() -> None:
     assert names.path_segment("system:node") == []
     assert names.path_segment(".") == ["may not be '.'"] and names.path_segment("..") == ["may not be '..'"]
     assert names.path_segment("a/b%") == ["may not contain '/'", "may not contain '%'"]
-    assert names.path_segment_prefix(".") == []
 
 
 def test_prefixes_for_generated_names_may_end_in_a_dash() -> None:

@@ -21,7 +21,6 @@ from pilothouse.machinery.selectors import (
     parse_label_selector,
     read_field_selector,
     read_label_selector,
-    selector_of_map,
     unescape_value,
 )
 
@@ -87,7 +86,7 @@ def test_the_struct_form_means_the_same() -> None:
     assert not selector.matches({"app": "web", "tier": "a", "track": "", "canary": ""})
     assert label_selector_of({}).matches({"a": "b"})
     assert label_selector_of(None) is NOTHING and not NOTHING.matches({}) and not NOTHING.empty
-    assert str(selector_of_map({"b": "2", "a": "1"})) == "a=1,b=2"
+    assert str(read_label_selector("b=2,a=1")) == "a=1,b=2"
 
 
 def test_the_struct_form_refuses_what_has_no_meaning() -> None:
@@ -132,7 +131,7 @@ WORDS = st.from_regex(r"[a-z]([-a-z0-9]{0,5}[a-z0-9])?", fullmatch=True)
 @settings(deadline=None)
 @given(st.dictionaries(WORDS, WORDS, max_size=5))
 def test_a_map_of_labels_matches_itself_and_survives_its_text(labels: dict[str, str]) -> None:
-    selector = selector_of_map(labels)
+    selector = label_selector_of({"matchLabels": labels})
     assert selector.matches(labels)
     assert read_label_selector(str(selector)) == selector
 

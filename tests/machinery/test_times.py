@@ -15,7 +15,6 @@ from pilothouse.machinery.times import (
     canonical_time,
     format_duration,
     format_micro_time,
-    format_seconds,
     format_time,
     human_duration,
     parse_duration,
@@ -31,7 +30,6 @@ def test_times_are_shown_in_utc() -> None:
     moment = datetime(2026, 1, 2, 3, 4, 5, 6, timezone(timedelta(hours=2)))
     assert format_time(moment) == "2026-01-02T01:04:05Z"
     assert format_micro_time(moment) == "2026-01-02T01:04:05.000006Z"
-    assert format_seconds(0) == "1970-01-01T00:00:00Z"
 
 
 def test_times_are_read_in_any_zone() -> None:

@@ -17,7 +17,6 @@ from pilothouse.machinery.typed.fieldset import (
     members,
     of_paths,
     subtract,
-    subtract_below,
     union,
 )
 from pilothouse.machinery.typed.text import path_text
@@ -47,8 +46,6 @@ def test_operations_are_those_of_sets_of_paths(a: frozenset[Path], b: frozenset[
     assert set(members(union(left, right))) == a | b
     assert set(members(intersect(left, right))) == a & b
     assert set(members(subtract(left, right))) == a - b
-    below = {path for path in a if not any(path[: len(other)] == other for other in b)}
-    assert set(members(subtract_below(left, right))) == below
     assert json.dumps([left, right]) == before
 
 

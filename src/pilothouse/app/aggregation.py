@@ -15,7 +15,7 @@ from pilothouse.builtin import facts
 from pilothouse.discovery.catalog import Catalog, served
 from pilothouse.discovery.model import Group
 from pilothouse.kit.metrics import Registry
-from pilothouse.machinery.scheme import api_version
+from pilothouse.machinery.groupversion import api_version
 from pilothouse.openapi.catalog import Catalog as OpenAPICatalog
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks

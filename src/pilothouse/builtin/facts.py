@@ -13,11 +13,10 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.kit.record import record
-from pilothouse.machinery.scheme import api_version
+from pilothouse.machinery.groupversion import api_version
 
 USUAL_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 PART_VERBS: Final = ("get", "patch", "update")
-METADATA_PARTS: Final = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
 
 # How a name is checked (`StoreRules.name_rule`).
 SUBDOMAIN: Final = "subdomain"  # at most 253 characters; generateName is checked as a prefix

@@ -15,7 +15,7 @@ from pilothouse.builtin import facts, namerules
 from pilothouse.builtin.behaviours import behaviour
 from pilothouse.builtin.conversions import conversion, hub_version
 from pilothouse.builtin.types import META, TypeTable
-from pilothouse.machinery.scheme import api_version
+from pilothouse.machinery.groupversion import api_version
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.resource import (
     DeleteRule,

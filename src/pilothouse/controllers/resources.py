@@ -13,7 +13,7 @@ from pilothouse.controllers.client import LoopbackClient
 from pilothouse.controllers.clock import Clock
 from pilothouse.controllers.streams import Object
 from pilothouse.kit.record import record
-from pilothouse.machinery.scheme import api_version
+from pilothouse.machinery.groupversion import api_version
 
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _ROOTS: Final = ("/api", "/apis")

@@ -10,7 +10,7 @@ from pilothouse.discovery import documents
 from pilothouse.discovery.model import Document, Encode, Group
 from pilothouse.endpoints.negotiation import Form
 from pilothouse.kit.record import record
-from pilothouse.machinery.scheme import api_version
+from pilothouse.machinery.groupversion import api_version
 
 
 @record

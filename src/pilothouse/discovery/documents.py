@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.discovery.model import Document, Group, Resource, Subresource, Version
-from pilothouse.machinery.scheme import api_version
+from pilothouse.machinery.groupversion import api_version
 
 AGGREGATED_VERSION: Final = "apidiscovery.k8s.io/v2"
 AGGREGATED_KIND: Final = "APIGroupDiscoveryList"

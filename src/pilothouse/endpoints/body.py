@@ -17,17 +17,16 @@ from pilothouse.kit.record import record
 from pilothouse.machinery import protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large
+from pilothouse.machinery.groupversion import api_version
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
-from pilothouse.machinery.scheme import api_version
 from pilothouse.registry.behaviour import Behaviour
 from pilothouse.registry.managedfields import resets
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
 
-DELETE_LIMIT_DEPTH: Final = 10_000
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
 
 

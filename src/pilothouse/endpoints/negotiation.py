@@ -17,7 +17,6 @@ YAML: Final = "application/yaml"
 PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 CBOR: Final = "application/cbor"
 OFFERED: Final = (JSON, YAML, PROTOBUF)
-_META_FORMS: Final = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 _PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 
 
@@ -36,7 +35,6 @@ class Clause(NamedTuple):
     parameters: dict[str, str]
 
 
-DEFAULT_FORM: Final = Form(JSON)
 _MOST_CLAUSES: Final = 1000
 
 

@@ -6,7 +6,7 @@ request only fills the ages in. Nothing here does I/O or knows a kind; the built
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Any, Final
 
@@ -25,7 +25,6 @@ OBJECT: Final = "Object"
 _MARK: Final = "\0"  # stands for an age in a row that is being made; no valid text of an object holds it
 _MARK_JSON: Final = b"\\u0000"
 _INVALID: Final = b"\\u003cinvalid\\u003e"
-_PIECE: Final = 64 * 1024  # bytes; long Tables are written in pieces of about this size
 
 
 class Age:
@@ -211,25 +210,6 @@ TABLE_END: Final = b"]}"
 def table(columns: Columns | None, rows: Iterable[bytes], meta: bytes, version: str = "v1") -> bytes:
     """A whole Table. `rows` are encoded ones, `meta` is `list_meta`'s."""
     return table_head(columns, meta, version) + b",".join(rows) + TABLE_END
-
-
-def table_pieces(columns: Columns | None, rows: Iterable[bytes], meta: bytes, version: str = "v1") -> Iterator[bytes]:
-    """The same in pieces, so that others get a turn while a long list is made: `rows` is read as the pieces are."""
-    held = [table_head(columns, meta, version)]
-    size = len(held[0])
-    comma = False
-    for row in rows:
-        if comma:
-            held.append(b",")
-        comma = True
-        held.append(row)
-        size += len(row) + 1
-        if size >= _PIECE:
-            yield b"".join(held)
-            held.clear()
-            size = 0
-    held.append(TABLE_END)
-    yield b"".join(held)
 
 
 def object_table(columns: Columns | None, obj: Object, row: bytes, version: str = "v1") -> bytes:

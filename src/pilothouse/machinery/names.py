@@ -229,11 +229,6 @@ def path_segment(text: str) -> list[str]:
     return [f"may not contain '{sign}'" for sign in ("/", "%") if sign in text]
 
 
-def path_segment_prefix(text: str) -> list[str]:
-    """The same for a generateName, which more follows."""
-    return [f"may not contain '{sign}'" for sign in ("/", "%") if sign in text]
-
-
 def prefix_of(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
     """A check for a generateName: a `-` at its end is fine, as more follows."""
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.goquote import quote
-from pilothouse.machinery.matching import Labels, Predicate, compile_fields, compile_labels
+from pilothouse.machinery.matching import Predicate, compile_fields, compile_labels
 from pilothouse.machinery.names import label_value, qualified_name
 
 IN: Final = "in"
@@ -257,11 +257,6 @@ def label_selector_of(struct: Mapping[str, Any] | None) -> LabelSelector:
             )
         found.append(_checked(key, operator, values))
     return LabelSelector(tuple(found))
-
-
-def selector_of_map(labels: Labels) -> LabelSelector:
-    """All of these labels (the selector of a Service or ReplicationController)."""
-    return LabelSelector(tuple(Requirement(key, EQUALS, (value,)) for key, value in labels.items()))
 
 
 @record

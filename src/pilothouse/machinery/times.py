@@ -57,11 +57,6 @@ def format_micro_time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z".rjust(27, "0")
 
 
-def format_seconds(seconds: float) -> str:
-    """Seconds since 1970 as a Time."""
-    return format_time(datetime.fromtimestamp(seconds, UTC))
-
-
 def parse_time(text: str) -> datetime:
     """A Time with any zone and any fraction (cut to microseconds). Raises TimeError with Go's text."""
     return _moment(text, _SECONDS)

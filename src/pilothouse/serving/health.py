@@ -14,7 +14,6 @@ from pilothouse.kit.metrics import Counter, Gauge, Registry, Value
 from pilothouse.kit.record import record
 from pilothouse.serving.http import Handler, Request, Response
 
-ENDPOINTS: Final = ("healthz", "livez", "readyz")
 _log = logging.getLogger(__name__)
 _TEXT: Final = (b"Content-Type", b"text/plain; charset=utf-8")
 _NOSNIFF: Final = (b"X-Content-Type-Options", b"nosniff")

@@ -49,10 +49,6 @@ class ValueTooLarge(StorageError):
     """The value exceeds what the database takes."""
 
 
-class SlowWatcher(StorageError):
-    """The reader of a watch did not keep up with its buffer."""
-
-
 class Unavailable(StorageError):
     """The database did not answer, or its disk is full; nothing was written. Trying again may help."""
 

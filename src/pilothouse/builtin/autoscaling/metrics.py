@@ -13,7 +13,6 @@ from pilothouse.machinery.rules import POSITIVE, Field, Rule
 TYPES: Final = ("ContainerResource", "External", "Object", "Pods", "Resource")
 _EITHER: Final = "must set either a target raw value or a target utilization"
 _NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
-_NOT_TWO: Final = "may not set both a target value and a target average value"
 _TARGETS: Final = ("Utilization", "Value", "AverageValue")
 
 Object = Mapping[str, Any]

@@ -13,7 +13,6 @@ _LONGEST_DRIVER: Final = 63
 _LONGEST_POOL: Final = 253
 _LONGEST_DOMAIN: Final = 63
 _LONGEST_ID: Final = 32
-_LARGEST_PARAMETERS: Final = 10 * 1024  # bytes
 _HIDDEN: Final = "<value omitted>"
 _NUMBER: Final = r"(0|[1-9]\d*)"
 _PART: Final = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"

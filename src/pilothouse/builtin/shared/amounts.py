@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from pilothouse.kit.memo import remembered
 from pilothouse.machinery import quantity
@@ -31,12 +31,6 @@ def equal(one: str | None, other: str | None) -> bool:
     if one is None or other is None:
         return one is other
     return one == other or nanos(one) == nanos(other)
-
-
-def amounts_equal(one: Any, other: Any) -> bool:
-    """Whether two resource lists (name -> quantity) say the same; None and {} are alike."""
-    one, other = one or {}, other or {}
-    return one == other or (one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one))
 
 
 @remembered(4096)

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _KINDS: Final = ("containers", "initContainers", "ephemeralContainers")
-_USERS: Final = ("secret", "configMap", "downwardAPI", "projected")
 
 Object = dict[str, Any]
 Place = tuple[Object, str]  # who has the field, and its name

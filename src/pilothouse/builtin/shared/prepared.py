@@ -33,12 +33,6 @@ def fresh_status(status: Object) -> Callable[[Object, Object | None, Any], None]
     return prepare
 
 
-def keep_spec(new: Object, old: Object | None, context: Any) -> None:
-    """The prepare of most /status parts: the spec stays as it was."""
-    if old is not None and "spec" in old:
-        new["spec"] = old["spec"]
-
-
 def _extended(selector: Object, keys: Iterable[str], operator: str, labels: Mapping[str, str]) -> None:
     for key in keys:
         if key in labels:

@@ -16,12 +16,6 @@ ONE_VALUE: Final = "must be specified single value when `operator` is 'Lt' or 'G
 Object = Mapping[str, Any]
 
 
-def label_key(value: str, field: Field) -> None:
-    """Rule for one key."""
-    for why in words.qualified_name(value):
-        field.invalid("", value, why)
-
-
 def labels(value: Object, field: Field) -> None:
     """Rule for a map of labels: keys and values are told at the map."""
     for key in value if len(value) < 2 else sorted(value):

@@ -69,21 +69,12 @@ def _union_child(a: Node, b: Node) -> Node:
 
 def subtract(a: Node, b: Node) -> Node:
     """The root set of the members of `a` that are not members of `b`. A member does not stand for what is below it."""
-    return _subtract(a, b, False)
-
-
-def subtract_below(a: Node, b: Node) -> Node:
-    """As `subtract`, but a member of `b` takes all that is below it along."""
-    return _subtract(a, b, True)
-
-
-def _subtract(a: Node, b: Node, below: bool) -> Node:
     out: Node | None = None
     for element, theirs in b.items():
         ours = a.get(element)
         if ours is None or element == SELF:
             continue
-        left = _subtract_child(ours, theirs, below)
+        left = _subtract_child(ours, theirs)
         if left is ours:
             continue
         if out is None:
@@ -95,19 +86,17 @@ def _subtract(a: Node, b: Node, below: bool) -> Node:
     return a if out is None else out
 
 
-def _subtract_child(ours: Node, theirs: Node, below: bool) -> Node | None:
+def _subtract_child(ours: Node, theirs: Node) -> Node | None:
     if is_member(theirs):
-        if below:
-            return None
         if not ours:
             return None
-        left = _subtract(ours, theirs, below) if theirs else ours
+        left = subtract(ours, theirs) if theirs else ours
         if SELF in left:
             left = {element: child for element, child in left.items() if element != SELF}
         return left or None
     if not ours:
         return ours
-    left = _subtract(ours, theirs, below)
+    left = subtract(ours, theirs)
     if left is ours:
         return ours
     if len(left) == 1 and SELF in left:

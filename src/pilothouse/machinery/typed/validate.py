@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.schema import Schema
-from pilothouse.machinery.typed.shape import FREE, KEYED, SET, Shape, shape_of
+from pilothouse.machinery.typed.shape import KEYED, SET, Shape, shape_of
 from pilothouse.machinery.typed.text import element_text, plain, syntax, type_name
 
 _NUMBERS: Final = frozenset({s.INT32, s.INT64, s.FLOAT64})
@@ -207,8 +207,3 @@ def _wrong_item(shape: Shape, item: Any) -> str:
     if isinstance(item, list):
         return "not supported: associative list with lists as elements"
     return ""
-
-
-def is_free(schema: Schema) -> bool:
-    """Whether the type says nothing about its values."""
-    return shape_of(schema).kind == FREE
