@@ -47,9 +47,9 @@ def _port(value: Object, field: Field) -> None:
             field.all_invalid("endPort", end, names.port_number(end))
 
 
-def _kept(field: Field) -> set[str]:
-    """The CIDRs that the object held before: those are not judged again."""
-    return {text for _, text in _networks(field.root_old)} if field.updating else set()
+def _held(obj: Object | None) -> frozenset[str]:
+    """The CIDRs of the object as it was: those are not judged again."""
+    return frozenset(text for _, text in _networks(obj)) if obj is not None else frozenset()
 
 
 def _networks(obj: Object) -> Iterator[tuple[str, str]]:
@@ -70,7 +70,7 @@ def _block(value: Object, field: Field) -> None:
     text = value.get("cidr", "")
     if not text:
         return  # told by the declarative rules, at the end
-    kept = _kept(field)
+    kept = field.of_old(_held)
     addresses.old_network("cidr", text, field, kept)
     whole: Any = addresses.network_of(text)
     if whole is None:
