@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from pilothouse.kit.wholetext import whole_text
+
 DEEPEST: Final = 10_000
-_LONE: Final = re.compile("[\ud800-\udfff]")
 _quote: Final = json.encoder.encode_basestring
 _LONG_DIGITS: Final = 18
 
@@ -95,7 +96,7 @@ def _parse(data: bytes, real: Callable[[str], float], an_object: _Pairs) -> Any:
     if not text.isascii() or "\\u" in text:
 
         def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-            return an_object([(_whole_text(key), _whole(item)) for key, item in pairs])
+            return an_object([(whole_text(key), _whole(item)) for key, item in pairs])
 
     try:
         if text.count("[") + text.count("{") > DEEPEST:
@@ -110,19 +111,15 @@ def _no_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _whole_text(text: str) -> str:
-    return text if text.isascii() else _LONE.sub("\ufffd", text)
-
-
 def _whole(value: Any) -> Any:
     """A text without lone surrogates; lists of texts too (objects saw to theirs when they were made)."""
     if value.__class__ is str:
-        return _whole_text(value)
+        return whole_text(value)
     todo = [value] if value.__class__ is list else []
     for items in todo:
         for index, item in enumerate(items):
             if item.__class__ is str:
-                items[index] = _whole_text(item)
+                items[index] = whole_text(item)
             elif item.__class__ is list:
                 todo.append(item)
     return value
@@ -312,7 +309,7 @@ def dumps(value: Any, real: Callable[[float], str], indent: int = 0) -> bytes:
             out.append(_quote(item) if item.__class__ is str else json.dumps(item, ensure_ascii=False))
         else:
             out.append(real(item))
-    return _LONE.sub("\ufffd", "".join(out)).encode()
+    return whole_text("".join(out)).encode()
 
 
 def _parts(item: dict[str, Any] | list[Any], level: int, indent: int) -> list[Any]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import base64
 import math
-import re
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn
 
+from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor import model
 from pilothouse.machinery.cbor.model import MAX_DEPTH, TYPES, CBORError
@@ -22,7 +22,6 @@ from pilothouse.machinery.cbor.wellformed import check
 from pilothouse.machinery.schema import Schema
 
 _FLOATS: Final = {25: (">e", 2), 26: (">f", 4), 27: (">d", 8)}
-_BAD_BYTE: Final = re.compile("[\udc80-\udcff]")  # as "surrogateescape" leaves it
 _SIMPLE: Final = {20: False, 21: True, 22: None}
 
 
@@ -256,7 +255,7 @@ def _settle(value: Any, schema: Schema | None) -> Any:
             raw = value.encode("utf-8", "surrogateescape")
             bad = next((at for at, byte in enumerate(raw) if byte not in _BASE64), len(raw))
             raise CBORError(f"cbor: failed to decode base64 from byte string: illegal base64 data at input byte {bad}")
-        return _BAD_BYTE.sub("\ufffd", value)
+        return whole_text(value)
     if isinstance(value, list):
         items = schema.items if schema is not None and schema.kind == s.LIST else None
         return [_settle(item, items) for item in value]

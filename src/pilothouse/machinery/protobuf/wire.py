@@ -6,8 +6,9 @@ CPython does fastest, and an ASCII string of an object is its own wire form.
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from pilothouse.kit.wholetext import whole_text
 
 U64: Final = (1 << 64) - 1
 VARINT: Final = 0
@@ -16,7 +17,6 @@ LENGTH: Final = 2
 START_GROUP: Final = 3
 END_GROUP: Final = 4
 FIXED32: Final = 5
-_BAD_BYTE: Final = re.compile("[\udc80-\udcff]")  # as the decoder's "surrogateescape" leaves it
 
 
 class ProtobufError(ValueError):
@@ -96,4 +96,4 @@ def narrow(wire: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        return _BAD_BYTE.sub("\ufffd", data.decode("utf-8", "surrogateescape"))
+        return whole_text(data.decode("utf-8", "surrogateescape"))
