@@ -262,6 +262,21 @@ def validate_owners(owners: list[dict[str, Any]], path: str = "metadata.ownerRef
     return causes
 
 
+def _validate_owner(owner: dict[str, Any], path: str) -> Causes:
+    causes = [
+        Cause("FieldValueRequired", "Required value: must not be empty", f"{path}.{member}")
+        for member in ("apiVersion", "kind", "name", "uid")
+        if not owner.get(member)
+    ]
+    version = owner.get("apiVersion", "")
+    if version.count("/") > 1:
+        causes.append(_invalid(f"{path}.apiVersion", version, "must be <group>/<version> or <version>"))
+    if (version, owner.get("kind")) in _BANNED_OWNERS:
+        shown_version = version if "/" in version else f"/{version}"
+        causes.append(_invalid(path, owner, f"{shown_version}, Kind={owner['kind']} is disallowed from being an owner"))
+    return causes
+
+
 def validate_finalizers(finalizers: list[str], path: str = "metadata.finalizers", *, plain: bool = True) -> Causes:
     causes: Causes = []
     for name in finalizers:
