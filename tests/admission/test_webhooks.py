@@ -304,6 +304,42 @@ def test_a_redirect_is_followed_on_the_same_host_only(play: Callable[[Story], No
     play(story)
 
 
+def test_conditions_must_all_hold(play: Callable[[Story], None]) -> None:
+    async def story(api: Inside, far: Far) -> None:
+        conditions = [
+            {"name": "kept", "expression": "object.metadata.name.startsWith('a')"},
+            {"name": "right", "expression": "authorizer.requestResource.check('delete').allowed()"},
+            {"name": "broken", "expression": "object.data.size() > 0"},
+        ]
+        await configure(api, VALIDATING, "v", far.hook("see", matchConditions=conditions))
+        assert (await made(api, "b")).status == 201  # one that does not hold hides what is wrong with others
+        refused = await made(api, "a")
+        assert refused.status == 403
+        assert refused["message"] == (
+            "configmaps \"a\" is forbidden: expression 'object.data.size() > 0' resulted in error: no such key: data"
+        )
+        assert far.seen == []
+        assert (await made(api, "a", data={"x": "1"})).status == 201
+        assert len(far.seen) == 1
+
+    play(story)
+
+
+def test_a_condition_that_runs_for_too_long_is_stopped(play: Callable[[Story], None]) -> None:
+    async def story(api: Inside, far: Far) -> None:
+        nested = "[0,1,2,3,4,5,6,7,8,9]"
+        expression = "true"
+        for name in "abcdefgh":
+            expression = f"{nested}.all({name}, {expression})"
+        condition = {"name": "long", "expression": expression}
+        await configure(api, VALIDATING, "v", far.hook("see", matchConditions=[condition]))
+        refused = await made(api)
+        assert refused.status == 403
+        assert refused["message"].endswith("operation cancelled: actual cost limit exceeded")
+
+    play(story)
+
+
 def test_configurations_are_not_judged(play: Callable[[Story], None]) -> None:
     async def story(api: Inside, far: Far) -> None:
         far.answers["no"] = deny("locked")

@@ -35,8 +35,9 @@ from pilothouse.admission.serviceaccount import ServiceAccount
 from pilothouse.admission.tolerations import DefaultTolerationSeconds
 from pilothouse.admission.topologylabels import PodTopologyLabels
 from pilothouse.admission.webhooks.calls import Calling
-from pilothouse.admission.webhooks.hooks import Hooks, MakeConditions
+from pilothouse.admission.webhooks.hooks import Hooks
 from pilothouse.admission.webhooks.plugins import Around, MutatingAdmissionWebhook, ValidatingAdmissionWebhook
+from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.machinery.names import generate_name
 
@@ -53,12 +54,12 @@ async def _a_moment() -> None:
 
 @record
 class Webhooks:
-    """The webhooks of both kinds of configuration, and what calls of them need. `conditions`: see `Around`."""
+    """The webhooks of both kinds of configuration, and what calls of them need. `aside`: see `Around`."""
 
     mutating: Hooks
     validating: Hooks
     calling: Calling
-    conditions: MakeConditions
+    aside: Aside
 
 
 @record
@@ -197,7 +198,7 @@ def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
     given = needs.webhooks
     if given is None:
         return []
-    around = Around(needs.namespaces, given.calling, given.conditions)
+    around = Around(needs.namespaces, given.calling, needs.authorize, given.aside)
     hooks = (given.mutating, given.validating)
     made = [(name, plugin(own, around)) for (name, plugin), own in zip(_ASKING, hooks, strict=True)]
     return [plugin for name, plugin in made if choice.takes(name, True, needs)]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -14,7 +13,7 @@ from pilothouse.admission.criteria import GROUP
 from pilothouse.admission.defaults import Webhooks
 from pilothouse.admission.lookups import Stores
 from pilothouse.admission.webhooks.calls import Calling
-from pilothouse.admission.webhooks.hooks import ConditionFailed, Conditions, Hooks
+from pilothouse.admission.webhooks.hooks import Hooks
 from pilothouse.admission.webhooks.metrics import WebhookMetrics
 from pilothouse.admission.webhooks.review import KIND, VERSIONS
 from pilothouse.aggregator.apiservice import ServiceReference
@@ -22,9 +21,9 @@ from pilothouse.aggregator.lookups import StoreLookups
 from pilothouse.aggregator.services import Resolver, Unresolved
 from pilothouse.builtin.types import TypeTable
 from pilothouse.cache.follow import Changed, Follower
+from pilothouse.kit.aside import Aside
 from pilothouse.kit.ids import UuidSource
 from pilothouse.kit.metrics import Registry
-from pilothouse.registry.request import Write
 from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks as StartHooks
 from pilothouse.serving.webhook import Outside, Resolve
@@ -56,11 +55,11 @@ def _resolver(stores: Stores) -> Resolve:
     return resolve
 
 
-def build_webhooks(outside: Outside, types: TypeTable, registry: Registry) -> Webhooks:
+def build_webhooks(outside: Outside, types: TypeTable, registry: Registry, aside: Aside) -> Webhooks:
     """None are known until `follow_webhooks`."""
     schemas = {version: types.get(f"k8s.io/api/admission/{version}", KIND) for version in VERSIONS}
     calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter)
-    return Webhooks(Hooks(outside), Hooks(outside), calling, _no_conditions)
+    return Webhooks(Hooks(outside), Hooks(outside), calling, aside)
 
 
 def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks: list[asyncio.Task[None]]) -> None:
@@ -86,14 +85,3 @@ def _taker(prefix: str, known: Hooks) -> Changed:
         known.set(key[len(prefix) :], None if stored is None else orjson.loads(stored.value))
 
     return changed
-
-
-class _Unknown:
-    """Match conditions cannot be evaluated."""
-
-    def hold(self, request: Mapping[str, Any], obj: dict[str, Any] | None, old: dict[str, Any] | None) -> bool:
-        raise ConditionFailed("match conditions are not supported")
-
-
-def _no_conditions(conditions: Sequence[Mapping[str, Any]], write: Write) -> Conditions:
-    return _Unknown()

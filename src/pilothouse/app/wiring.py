@@ -154,7 +154,7 @@ async def build_application(
     accounts = controllers is not None and controllers.make_accounts
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
     calls = outside(builtin.stores)
-    webhooks = build_webhooks(calls, needs.types, registry)
+    webhooks = build_webhooks(calls, needs.types, registry, options.aside)
     builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks), identity)
     running = WaitGroup()
     hooks = Hooks(tuple(HOOKS))

@@ -336,6 +336,8 @@ def select(holder: Any, name: str) -> Any:
         return sound(found)
     if holder.__class__ is Optional:
         return optional_select(holder, name)
+    if holder is None:  # as if it were an object without members
+        no_key(name)
     return no_overload()
 
 
@@ -345,7 +347,7 @@ def has(holder: Any, name: str) -> bool:
         return holder.there and has(holder.held, name)
     if isinstance(holder, dict):
         return name in holder
-    return no_overload()
+    return False if holder is None else no_overload()
 
 
 def optional_select(holder: Any, name: str) -> Optional:
@@ -354,6 +356,8 @@ def optional_select(holder: Any, name: str) -> Optional:
         if not holder.there:
             return NONE
         holder = holder.held
+    if holder is None:
+        return NONE
     if not isinstance(holder, dict):
         no_overload()
     found = holder.get(name, _MISSING)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from pilothouse.admission.criteria import Criteria, Kind
 from pilothouse.admission.forms import Form, Forms
+from pilothouse.admission.webhooks.conditions import Conditions
 from pilothouse.admission.webhooks.review import VERSIONS
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Write
@@ -21,22 +22,6 @@ _MOST_KINDS: Final = 10_000  # kinds of writes that are remembered
 _SECONDS: Final = 10
 _HARMLESS: Final = frozenset({"None", "NoneOnDryRun"})
 _NAMESPACES: Final = ("", "namespaces")
-
-
-class ConditionFailed(Exception):
-    """A match condition could not be evaluated; the text is told to the client."""
-
-
-class Conditions(Protocol):
-    """The match conditions of one webhook, compiled."""
-
-    def hold(self, request: Mapping[str, Any], obj: Object | None, old: Object | None) -> bool:
-        """Whether all of them hold. Raises ConditionFailed."""
-        ...
-
-
-class MakeConditions(Protocol):
-    def __call__(self, conditions: Sequence[Mapping[str, Any]], write: Write) -> Conditions: ...
 
 
 class Hook:
@@ -52,7 +37,7 @@ class Hook:
         self.again = webhook.get("reinvocationPolicy") == "IfNeeded"
         self.version = next((one for one in webhook.get("admissionReviewVersions") or () if one in VERSIONS), "")
         self.criteria = Criteria(webhook, webhook.get("rules") or ())
-        self.conditions: Sequence[Mapping[str, Any]] = webhook.get("matchConditions") or ()
+        self.conditions = Conditions(webhook.get("matchConditions") or ())
         self._config = webhook.get("clientConfig") or {}
         self._outside = outside
         self._endpoint: Endpoint | None = None

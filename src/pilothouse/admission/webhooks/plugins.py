@@ -8,17 +8,21 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes, Rounds
 from pilothouse.admission.criteria import GROUP, namespace_labels
+from pilothouse.admission.expressions import asking
 from pilothouse.admission.forms import Forms
 from pilothouse.admission.lookups import Reader
 from pilothouse.admission.refusals import refuse
 from pilothouse.admission.webhooks.answer import BadAnswer, Verdict
 from pilothouse.admission.webhooks.calls import Calling, Trouble, ask, count, outcome
-from pilothouse.admission.webhooks.hooks import ConditionFailed, Hooks, MakeConditions, Wanted
+from pilothouse.admission.webhooks.conditions import ConditionFailed
+from pilothouse.admission.webhooks.hooks import Hooks, Wanted
 from pilothouse.admission.webhooks.metrics import ADMIT, VALIDATING
 from pilothouse.admission.webhooks.patching import Operations, operations_of, patched
 from pilothouse.admission.webhooks.review import Shown, request_of
+from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import internal
 from pilothouse.machinery.jsoncodec import dumps
@@ -31,11 +35,12 @@ _NOTE: Final = "webhook.admission.k8s.io"
 
 @record
 class Around:
-    """What both plug-ins share. `conditions` compiles match conditions."""
+    """What both plug-ins share. `authorize` answers what match conditions ask; long ones are evaluated `aside`."""
 
     namespaces: Reader
     calling: Calling
-    conditions: MakeConditions
+    authorize: Authorize
+    aside: Aside
 
 
 class _Webhooks:
@@ -78,10 +83,15 @@ class _Webhooks:
         hook, attributes = wanted.hook, shown.attributes
         if not hook.conditions:
             return True
-        conditions = self._around.conditions(hook.conditions, attributes.write)
         request = await request_of(shown, wanted.form, "")
+        values = {
+            "object": request["object"],
+            "oldObject": request["oldObject"],
+            "request": request,
+            **asking(self._around.authorize, attributes.write.caller, request),
+        }
         try:
-            return conditions.hold(request, request["object"], request["oldObject"])
+            return await hook.conditions.hold(values, self._around.aside)
         except ConditionFailed as error:
             if hook.lenient:
                 return False

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from pilothouse.admission.expressions import base, environment, problem
 from pilothouse.builtin.shared.selectors import label_selector
+from pilothouse.cel.environment import Environment
+from pilothouse.cel.types import BOOL, Type
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Defaults, Field, at, defaults, one_of
 from pilothouse.registry.behaviour import Object
@@ -108,14 +111,26 @@ def no_deletes(value: Object, field: Field) -> None:
                 field.not_supported("resourceRules.operations", operation, MUTABLE_OPERATIONS)
 
 
+def expression(text: str, field: Field, within: Environment, *wanted: Type) -> None:
+    """An expression that must compile. `wanted`: what it may evaluate to."""
+    why = problem(text, within, *wanted)
+    if why:
+        field.invalid("", text, why)
+
+
 def match_conditions(value: Sequence[Object], field: Field) -> None:
+    params = (field.root.get("spec") or {}).get("paramKind") is not None
+    within = environment(params=True) if params else base()
     if len(value) > _MOST_CONDITIONS:
         field.too_many("", len(value), _MOST_CONDITIONS)
     seen: set[str] = set()
 
     def condition(one: Object, inner: Field) -> None:
         name = one.get("name", "")
-        if not one.get("expression", "").strip():
+        text = one.get("expression", "").strip()
+        if text:
+            inner.within("expression", lambda value, at: expression(value, at, within, BOOL), one["expression"])
+        else:
             inner.required("expression")
         if not name:
             inner.required("name")
