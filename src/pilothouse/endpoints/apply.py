@@ -35,7 +35,7 @@ async def apply_object(scope: Scope, request: Request) -> Response:
     async def produce(old: Object | None) -> Object:
         return await scope.options.aside.run(write.load.size, applied, old)
 
-    stored, created = await scope.store.update(info.name, produce, write, create=_creates(scope))
+    stored, created = await scope.store.update(info.name, produce, write, create=_creates(scope), applies=True)
     return await scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 
 

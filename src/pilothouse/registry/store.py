@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field
 from datetime import datetime
 
+import orjson
+
 from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.keylock import KeyLock
 from pilothouse.kit.record import record
@@ -156,11 +158,20 @@ class GenericStore:
             if write.dry_run:
                 await self._must_be_absent(key, name)
                 return StoredObject(key, value, 0)
-            return await self.storage.create(key, value, resource.ttl)
+            try:
+                return await self.storage.create(key, value, resource.ttl)
+            except stored_errors.ValueTooLarge:
+                return await self.storage.create(key, self._disowned(value), resource.ttl)
         except stored_errors.Exists:
             raise
         except stored_errors.StorageError as error:
             raise translate(error, resource, name) from error
+
+    def _disowned(self, value: bytes) -> bytes:
+        """An object's bytes without its managedFields."""
+        obj: Object = orjson.loads(value)
+        obj["metadata"].pop("managedFields", None)
+        return self.codec.encode(obj)
 
     async def _must_be_absent(self, key: str, name: str) -> None:
         try:
@@ -194,12 +205,20 @@ class GenericStore:
                 write.warn(text)
 
     async def update(
-        self, name: str, produce: Produce, write: Write, *, create: bool = False, unconditional: bool | None = None
+        self,
+        name: str,
+        produce: Produce,
+        write: Write,
+        *,
+        create: bool = False,
+        unconditional: bool | None = None,
+        applies: bool = False,
     ) -> tuple[StoredObject, bool]:
         """Change (or, with `create`, make) an object; the object as stored and whether it is new.
 
         `produce` makes the new object of the current one, and runs again on a conflict. `unconditional` False demands
-        a resourceVersion from the new object; None is as the resource says.
+        a resourceVersion from the new object; None is as the resource says. What is too large for the store is written
+        without managedFields, unless the write `applies` a configuration.
         """
         resource = self.resource
         key = resource.key(write.namespace, name)
@@ -214,25 +233,20 @@ class GenericStore:
             if current is None:
                 if not create:
                     raise missing(resource, name)
-                made = await self._created_by_update(name, produce, write, pending)
-                value = await self._aside(write.load.size, self.codec.encode, made)
+                value = await self._created_by_update(name, produce, write, pending)
             else:
                 value = await self._changed(current, name, produce, write, free, pending)
             if write.dry_run:
                 shown = StoredObject(key, value, current.revision if current else 0)
-                return current.value if current else value
-            return value
+            return current.value if write.dry_run and current else value
 
-        judges = self.services.admission.judges
-        alone = not judges("UPDATE", write) and not (create and judges("CREATE", write))
-        if alone:  # who is asked elsewhere takes his time, and may write the object himself
-            await self._turns.enter(key)
+        alone = await self._alone(key, write, create)
         try:
             for _ in range(CONFLICT_TRIES):
                 try:
                     if write.dry_run:
                         return await self._dry_update(key, name, transform, lambda: shown), created
-                    stored = await self.storage.update(key, transform, ttl=resource.ttl)
+                    stored = await self._store(key, transform, applies)
                     await pending.settle(True)
                     return stored, created
                 except _LastFinalizerGone as gone:
@@ -251,6 +265,29 @@ class GenericStore:
         await pending.settle(False)
         raise modified(resource.group, resource.plural, name)
 
+    async def _alone(self, key: str, write: Write, create: bool) -> bool:
+        """Whether writes of one object take turns: who is asked elsewhere takes his time, and may write it himself."""
+        judges = self.services.admission.judges
+        alone = not judges("UPDATE", write) and not (create and judges("CREATE", write))
+        if alone:
+            await self._turns.enter(key)
+        return alone
+
+    async def _store(
+        self, key: str, transform: Callable[[StoredObject | None], Awaitable[bytes]], applies: bool
+    ) -> StoredObject:
+        ttl = self.resource.ttl
+        try:
+            return await self.storage.update(key, transform, ttl=ttl)
+        except stored_errors.ValueTooLarge:
+            if applies:
+                raise
+
+        async def lean(current: StoredObject | None) -> bytes:
+            return self._disowned(await transform(current))
+
+        return await self.storage.update(key, lean, ttl=ttl)
+
     async def _dry_update(
         self,
         key: str,
@@ -268,7 +305,7 @@ class GenericStore:
         assert answer is not None, name
         return answer
 
-    async def _created_by_update(self, name: str, produce: Produce, write: Write, pending: Pending) -> Object:
+    async def _created_by_update(self, name: str, produce: Produce, write: Write, pending: Pending) -> bytes:
         obj = await produce(None)
         uid = (obj.get("metadata") or {}).get("uid")
         if uid:
@@ -285,7 +322,7 @@ class GenericStore:
         await pending.take(obj, None, write)
         await self._aside(write.load.size, self._check_create, obj, write)
         await self.services.admission.validate("CREATE", obj, None, write)
-        return obj
+        return await self._aside(write.load.size, self.codec.encode, obj)
 
     async def _changed(
         self, current: StoredObject, name: str, produce: Produce, write: Write, free: bool, pending: Pending
