@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -130,5 +131,43 @@ def test_context_variables_survive_the_first_wait() -> None:
         assert task is not None
         await task
         assert seen == [7]
+
+    run(scenario)
+
+
+def test_a_task_takes_the_next_work_after_its_first() -> None:
+    async def scenario() -> None:
+        runner, seen = EagerRunner(asyncio.get_running_loop(), kept=1), []
+
+        async def work(name: str) -> None:
+            await asyncio.sleep(0)
+            seen.append((name, asyncio.current_task()))
+
+        for name in ("a", "b", "c"):
+            await from_callback(runner, work(name))
+            while seen[-1:] == [] or seen[-1][0] != name:
+                await asyncio.sleep(0)
+        assert [name for name, _ in seen] == ["a", "b", "c"]
+        assert len({task for _, task in seen}) == 1
+        runner.close()
+
+    run(scenario)
+
+
+def test_a_task_that_was_cancelled_takes_no_other_work() -> None:
+    async def scenario() -> None:
+        runner, tasks = EagerRunner(asyncio.get_running_loop(), kept=1), []
+
+        async def stubborn() -> None:
+            tasks.append(asyncio.current_task())
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+
+        for _ in range(2):
+            (task,) = await from_callback(runner, stubborn())
+            assert task is not None
+            task.cancel()
+            await task
+        assert tasks[0] is not tasks[1]
 
     run(scenario)

@@ -74,21 +74,27 @@ class Passed:
 class Rewriter:
     """Turns the headers of clients into those for a server behind. One for each, as it remembers what it made."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_last", "_last_key")
 
     def __init__(self) -> None:
         self._known: dict[tuple[Headers, str, Caller, bytes], Passed] = {}
+        self._last_key: tuple[Headers, str, Caller, bytes] | None = None  # comparing is cheaper than hashing
+        self._last = Passed(b"", None)
 
     def __call__(self, headers: Headers, peer: str, caller: Caller, authority: bytes) -> Passed:
         """`headers`: those of the client, who is at `peer`. `authority`: host:port of the server."""
         key = headers, peer, caller, authority
+        if key == self._last_key:
+            return self._last
         passed = self._known.get(key)
         if passed is None:
             passed = _passed(*key)
-            if len(headers) < _FEW and sum(len(value) for _, value in headers) < _SMALL:
-                if len(self._known) >= _REMEMBERED:
-                    self._known.clear()
-                self._known[key] = passed
+            if len(headers) >= _FEW or sum(len(value) for _, value in headers) >= _SMALL:
+                return passed
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[key] = passed
+        self._last_key, self._last = key, passed
         return passed
 
 

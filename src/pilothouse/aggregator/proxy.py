@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from pilothouse.aggregator.apiservice import APIService, ServiceReference
@@ -79,12 +79,16 @@ class Route:
         self._authority = b""
         self.backend = backend
 
-    async def __call__(self, request: Request) -> Answer:
+    def __call__(self, request: Request) -> Awaitable[Answer]:
+        info = request.attached(RequestInfo)
+        if info.is_resource and self._available:
+            return self._pass_on(request, info.long_running)
+        return self._document(request)
+
+    async def _document(self, request: Request) -> Answer:
+        """What the backend says of itself, within a short time."""
         if not self._available:
             return _text(503, b"service unavailable\n")
-        info = request.attached(RequestInfo)
-        if info.is_resource:
-            return await self._pass_on(request, info.long_running)
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS):
                 return await self._pass_on(request, False)

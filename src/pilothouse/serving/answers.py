@@ -48,6 +48,13 @@ class Incoming:
         self.held += len(piece)
         self._wake()
 
+    def complete(self, body: bytes) -> None:
+        """The whole body came with the head."""
+        if body:
+            self._pieces.append(body)
+            self.held = len(body)
+        self.done = True
+
     def finish(self) -> None:
         self.done = True
         self._wake()
@@ -151,6 +158,10 @@ class AnswerReader:
             self._buffer = b""
             self._begin(data[:end])
             data = data[end + 4 :]
+            if self.incoming is not None and len(data) == self._left and self._chunks is None:
+                self.done = True
+                self.incoming.complete(data)
+                return
         self._body(data)
 
     def _begin(self, head: bytes) -> None:
@@ -161,10 +172,21 @@ class AnswerReader:
         self._frame(status, _fields(block), minor)
 
     def _frame(self, status: int, headers: HeaderList, minor: bool) -> None:
+        told = [header for header in headers if header[0] in _FRAMING]
+        if minor and status == 200 and len(told) == 1 and self._method != "HEAD":
+            name, value = told[0]
+            if name == b"Content-Length" and value.isdigit() and len(value) < 19:  # as most answers are
+                self.keep = True
+                self._left = length = int(value)
+                self.incoming = Incoming(status, headers, length, self._flow)
+                return
+        self._frame_with_care(status, headers, told, minor)
+
+    def _frame_with_care(self, status: int, headers: HeaderList, told: HeaderList, minor: bool) -> None:
         lengths: set[bytes] = set()
         chunked = False
         keep = minor
-        for name, value in [header for header in headers if header[0] in _FRAMING]:
+        for name, value in told:
             if name == b"Content-Length":
                 lengths.add(value)
             elif name == b"Transfer-Encoding":
@@ -180,7 +202,7 @@ class AnswerReader:
             or any(not value.isdigit() or len(value) > 18 for value in lengths)
         ):
             raise BrokenAnswer("bad Content-Length in the answer")
-        length = int(lengths.pop()) if lengths else None
+        length: int | None = int(lengths.pop()) if lengths else None
         self.keep = keep
         if self._method == "HEAD" or status in (101, 204, 304):
             length, chunked, self._left = 0, False, 0

@@ -92,14 +92,6 @@ class Channel(asyncio.Protocol):
         if self._held_size > _HELD:
             self.flush()
 
-    def write_now(self, data: bytes) -> None:
-        """As `write`, but at once: for what nothing will be joined to."""
-        if self._held:
-            self.write(data)
-            self.flush()
-        elif not self._over and not self._transport.is_closing():
-            self._put(data)
-
     def write_patiently(self, data: bytes) -> None:
         """As `write`, for a part of a stream: answers to others go first."""
         if self._over:

@@ -169,7 +169,7 @@ class Connection:
         self._reader = AnswerReader(method, _LIMITS.head, self._take_more)
         waiting: asyncio.Future[Incoming] = self._loop.create_future()
         self._head = waiting
-        self._channel.write_now(head)
+        self._channel.write(head)
         if rest is not None:
             self._upload = self._loop.create_task(self._send_rest(rest, chunked), name="upload")
         return waiting

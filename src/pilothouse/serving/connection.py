@@ -292,6 +292,8 @@ class Connection:
             log.exception("the answer to %s %s could not be sent", request.method, request.path)
             self.abort()
             return
+        finally:
+            self._task = None  # it may have other work from now on
         self._finish(keep)
 
     def _answer_to(self, error: Exception, request: Request) -> Response:
@@ -370,7 +372,6 @@ class Connection:
     def _finish(self, keep: bool) -> None:
         if self.state == GONE:
             return
-        self._task = None
         body = self._body
         if not keep:
             if body is not None and not body.received:

@@ -2,7 +2,8 @@
 
 Most requests are answered without a single wait; a task for each would cost a tenth of the edge. A coroutine may still
 use whatever needs a current task (asyncio.timeout, task groups): while it is stepped, the current task is a real one
-that sleeps, and exactly that task carries the coroutine on if it has to wait. Python 3.12 has eager tasks, 3.11 none.
+that sleeps, and exactly that task carries the coroutine on if it has to wait. Afterwards it sleeps again and takes the
+next: making a task for each costs more than passing on a short request. Python 3.12 has eager tasks, 3.11 none.
 """
 
 from __future__ import annotations
@@ -19,18 +20,28 @@ Work = Coroutine[Any, Any, None]
 
 
 class EagerRunner:
-    """Starts coroutines that return None and raise nothing but CancelledError. One for each loop."""
+    """Starts coroutines that return None and raise nothing but CancelledError. One for each loop.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    `kept`: how many tasks wait for further work at most, after their first.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, kept: int = 0) -> None:
         self._loop = loop
-        self._spare: _Carrier | None = None
+        self._kept = kept
+        self._idle: list[_Carrier] = []
         self._carriers: set[_Carrier] = set()
 
     def start(self, work: Work) -> asyncio.Task[None] | None:
-        """Step `work`; None when that finished it, else the task that goes on with it. Not to be called in a task."""
-        carrier = self._spare
-        if carrier is None or carrier.task.done():
-            carrier = self._spare = _Carrier(self._loop, self._carriers)
+        """Step `work`; None when that finished it, else the task that goes on with it. Not to be called in a task.
+
+        Nobody may cancel the task after `work` ended: it may have other work then.
+        """
+        idle = self._idle
+        while idle and idle[-1].task.done():
+            idle.pop()
+        if not idle:
+            idle.append(_Carrier(self, self._loop, self._carriers))
+        carrier = idle[-1]
         loop, task = self._loop, carrier.task
         _enter_task(loop, task)
         try:
@@ -39,23 +50,33 @@ class EagerRunner:
             return None
         finally:
             _leave_task(loop, task)
-        self._spare = None
+        idle.pop()
         carrier.load.set_result((work, waits_for))
         return task
 
+    def take_back(self, carrier: _Carrier) -> bool:
+        """A carrier has done its work: shall it wait for more?"""
+        if len(self._idle) >= self._kept or carrier.task.cancelling():
+            return False
+        carrier.load = self._loop.create_future()
+        self._idle.append(carrier)
+        return True
+
     def close(self) -> None:
-        """End the sleeping task."""
-        if self._spare is not None:
-            self._spare.task.cancel()
-            self._spare = None
+        """End the sleeping tasks."""
+        self._kept = 0
+        for carrier in self._idle:
+            carrier.task.cancel()
+        self._idle.clear()
 
 
 class _Carrier:
     """A task that sleeps until it is given a started coroutine and what that waits for."""
 
-    __slots__ = ("_all", "_taken", "context", "load", "task")
+    __slots__ = ("_all", "_runner", "_taken", "context", "load", "task")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, all_carriers: set[_Carrier]) -> None:
+    def __init__(self, runner: EagerRunner, loop: asyncio.AbstractEventLoop, all_carriers: set[_Carrier]) -> None:
+        self._runner = runner
         self._all = all_carriers  # so that nobody's task is lost to the garbage collector
         self._taken = False
         self.context: Context = copy_context()
@@ -65,16 +86,21 @@ class _Carrier:
         all_carriers.add(self)
 
     async def _carry(self) -> None:
-        cancelled: asyncio.CancelledError | None = None
-        try:
-            await self.load
-        except asyncio.CancelledError as error:
-            if not self.load.done() or self.load.cancelled():
-                raise
-            cancelled = error  # it was meant for the work
-        self._taken = True
-        work, waits_for = self.load.result()
-        await go_on(work, waits_for, cancelled)
+        while True:
+            cancelled: asyncio.CancelledError | None = None
+            self._taken = False
+            try:
+                await self.load
+            except asyncio.CancelledError as error:
+                if not self.load.done() or self.load.cancelled():
+                    raise
+                cancelled = error  # it was meant for the work
+            self._taken = True
+            work, waits_for = self.load.result()
+            await go_on(work, waits_for, cancelled)
+            del work, waits_for
+            if not self._runner.take_back(self):
+                return
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._all.discard(self)

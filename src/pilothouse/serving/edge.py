@@ -27,6 +27,7 @@ log = logging.getLogger("pilothouse.serving")
 
 _BACKLOG = 1024
 _KEEPALIVE_SECONDS = 15  # as the original: a client that vanished is noticed, though nothing is sent to it
+_KEPT_TASKS = 64  # that wait for the next requests which have to wait
 _LAST_SECONDS = 2.0  # for the bytes that are still on their way when all requests are done
 
 
@@ -103,7 +104,7 @@ class Edge:
         """Begin to answer."""
         loop = asyncio.get_running_loop()
         shared = self._shared = Shared(
-            self._handler, self._limits, loop, EagerRunner(loop), ReplyWriter(self._wall), on_change=None
+            self._handler, self._limits, loop, EagerRunner(loop, _KEPT_TASKS), ReplyWriter(self._wall), on_change=None
         )
         context, flusher = self._context, Flusher(loop)
 
