@@ -20,6 +20,7 @@ _STATUS: Final = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?")
 _FRAMING: Final = frozenset({b"Connection", b"Content-Length", b"Transfer-Encoding"})
 _NAME: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _SHORT: Final = 128  # lines of that length are remembered
+_SMALL: Final = 1024  # all lines of a block of that length are
 _BAD_VALUE: Final = re.compile(rb"[\x00\r\n]")
 
 
@@ -147,7 +148,8 @@ class AnswerReader:
     def feed(self, data: bytes) -> None:
         """Raises BrokenAnswer."""
         self.untouched = False
-        while self.incoming is None:
+        incoming = self.incoming
+        while incoming is None:
             data = self._buffer + data if self._buffer else data
             end = data.find(b"\r\n\r\n")
             if end > self._limit or (end < 0 and len(data) > self._limit):
@@ -156,33 +158,36 @@ class AnswerReader:
                 self._buffer = data
                 return
             self._buffer = b""
-            self._begin(data[:end])
+            incoming = self.incoming = self._begin(data[:end])
             data = data[end + 4 :]
-            if self.incoming is not None and len(data) == self._left and self._chunks is None:
+            if incoming is not None and len(data) == self._left and self._chunks is None:
                 self.done = True
-                self.incoming.complete(data)
+                incoming.complete(data)
                 return
-        self._body(data)
+        self._body(incoming, data)
 
-    def _begin(self, head: bytes) -> None:
+    def _begin(self, head: bytes) -> Incoming | None:
+        """None for a remark before the answer."""
         line, _, block = head.partition(b"\r\n")
         status, minor = _known_status(line) if len(line) < _SHORT else _status(line)
         if 100 <= status < 200 and status != 101:
-            return  # a remark; the answer follows
-        self._frame(status, _fields(block), minor)
+            return None
+        headers = _fields(block)
+        length = self._frame(status, headers, minor)
+        return Incoming(status, headers, length, self._flow)
 
-    def _frame(self, status: int, headers: HeaderList, minor: bool) -> None:
+    def _frame(self, status: int, headers: HeaderList, minor: bool) -> int | None:
+        """How long the body is; None where its end tells."""
         told = [header for header in headers if header[0] in _FRAMING]
         if minor and status == 200 and len(told) == 1 and self._method != "HEAD":
             name, value = told[0]
             if name == b"Content-Length" and value.isdigit() and len(value) < 19:  # as most answers are
                 self.keep = True
-                self._left = length = int(value)
-                self.incoming = Incoming(status, headers, length, self._flow)
-                return
-        self._frame_with_care(status, headers, told, minor)
+                self._left = int(value)
+                return self._left
+        return self._frame_with_care(status, told, minor)
 
-    def _frame_with_care(self, status: int, headers: HeaderList, told: HeaderList, minor: bool) -> None:
+    def _frame_with_care(self, status: int, told: HeaderList, minor: bool) -> int | None:
         lengths: set[bytes] = set()
         chunked = False
         keep = minor
@@ -211,11 +216,9 @@ class AnswerReader:
         else:
             self._left = length
             self.keep = keep and length is not None
-        self.incoming = Incoming(status, headers, None if chunked else length, self._flow)
+        return None if chunked else length
 
-    def _body(self, data: bytes) -> None:
-        incoming = self.incoming
-        assert incoming is not None
+    def _body(self, incoming: Incoming, data: bytes) -> None:
         if self._chunks is not None:
             try:
                 pieces = self._chunks.feed(data)
@@ -251,7 +254,12 @@ class AnswerReader:
 
 
 def _fields(block: bytes) -> HeaderList:
-    return [_known_line(line) if len(line) < _SHORT else _line(line) for line in block.split(b"\r\n")] if block else []
+    if not block:
+        return []
+    lines = block.split(b"\r\n")
+    if len(block) < _SMALL:
+        return list(map(_known_line, lines))
+    return [_known_line(line) if len(line) < _SHORT else _line(line) for line in lines]
 
 
 def _line(line: bytes) -> tuple[bytes, bytes]:
