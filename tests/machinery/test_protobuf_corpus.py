@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pilothouse.builtin.types import CORE, META, TypeTable, builtin_types
-from pilothouse.machinery import protobuf
+from pilothouse.machinery import protobuf, yamlcodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.schema import Schema
 
@@ -51,20 +51,32 @@ def misread(table: TypeTable) -> bool:
     return webhook.properties["reinvocationPolicy"].schema.kind != s.STRING
 
 
+def misnamed(name: str) -> bool:
+    """Whether a file holds such a type."""
+    if not misread(builtin_types()):
+        return False
+    return "admissionregistration.k8s.io.v1" in name and (
+        "beta1.Mut" in name or "alpha1.MutatingAdmissionPolicy." in name
+    )
+
+
+def corpus() -> dict[str, bytes]:
+    """All files by name."""
+    with tarfile.open(CORPUS) as archive:
+        files = {member.name: archive.extractfile(member) for member in archive if member.isfile()}
+        return {name: file.read() for name, file in files.items() if file is not None}
+
+
 @pytest.mark.shared
 @pytest.mark.skipif(not CORPUS.exists(), reason="needs the shared corpus")
 def test_every_kind_of_the_original_round_trips_byte_for_byte() -> None:
-    with tarfile.open(CORPUS) as archive:
-        files = {member.name: archive.extractfile(member) for member in archive if member.isfile()}
-        contents = {name: file.read() for name, file in files.items() if file is not None}
+    contents = corpus()
     seen = 0
     for name in sorted(contents):
         if not name.endswith(".pb") or name.endswith("core.v1.WatchEvent.pb"):
             continue
         api_version, kind, raw = protobuf.unwrap(contents[name])
-        if misread(builtin_types()) and "admissionregistration.k8s.io.v1" in name and "beta1" + ".Mut" in name:
-            continue
-        if misread(builtin_types()) and "v1alpha1.MutatingAdmissionPolicy.pb" in name:
+        if misnamed(name):
             continue
         expected = json.loads(contents[name[:-3] + ".json"])
         schema = schema_of(api_version, kind)
@@ -72,6 +84,27 @@ def test_every_kind_of_the_original_round_trips_byte_for_byte() -> None:
         assert json.dumps(decoded) == json.dumps(expected), name  # the order of members too
         assert protobuf.encode_message(schema, expected) == raw, name
         assert protobuf.wrap(api_version, kind, raw) == contents[name], name
+        seen += 1
+    assert seen > 185
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not CORPUS.exists(), reason="needs the shared corpus")
+def test_every_kind_says_the_same_in_json_yaml_and_protobuf() -> None:
+    contents = corpus()
+    seen = 0
+    for name in sorted(contents):
+        if not name.endswith(".yaml"):
+            continue
+        text, expected = contents[name], json.loads(contents[name[:-5] + ".json"])
+        assert yamlcodec.loads(text) == expected, name
+        assert yamlcodec.dumps(expected) == text, name
+        api_version, kind, raw = protobuf.unwrap(contents[name[:-5] + ".pb"])
+        if kind and not misnamed(name):
+            schema = schema_of(api_version, kind)
+            decoded = protobuf.decode_message(schema, raw, api_version, kind)
+            assert yamlcodec.dumps(decoded) == text, name
+            assert protobuf.encode_message(schema, yamlcodec.loads(text)) == raw, name
         seen += 1
     assert seen > 185
 
