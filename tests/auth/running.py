@@ -6,15 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import orjson
 
-from pilothouse.app.settings import Settings
-from pilothouse.app.wiring import Application, build_application
-from pilothouse.serving.body import NO_BODY, WholeBody
-from pilothouse.serving.http import Request, Response
+from pilothouse.app.wiring import Application
+from support.inprocess import NO_HEADERS, asked, body_of, running
 
 Object = dict[str, Any]
 TOKENS = 'admin,admin,1,"system:masters"\nalice,alice,2,"developers"\nbob,bob,3\n'
@@ -32,19 +29,11 @@ class Server:
         body: Object | None = None,
         kind: str = "application/json",
         *,
-        headers: Mapping[str, str] = MappingProxyType({}),
+        headers: Mapping[str, str] = NO_HEADERS,
     ) -> tuple[int, Any]:
         """`what`: METHOD PATH[?QUERY]. Status and body."""
-        method, _, where = what.partition(" ")
-        where, _, query = where.partition("?")
-        sent = [(b"host", b"localhost"), (b"content-type", kind.encode())]
-        sent += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        if user:
-            sent.append((b"authorization", b"Bearer " + user.encode()))
-        reader = NO_BODY if body is None else WholeBody(orjson.dumps(body))
-        answer = await self.application.handler(Request(method, where.encode(), query, sent, reader))
-        assert isinstance(answer, Response)
-        raw = answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
+        answer = await self.application.handler(asked(what, body, kind, token=user, headers=headers))
+        raw = body_of(answer)
         return answer.status, orjson.loads(raw) if raw.startswith(b"{") else raw.decode()
 
     async def give(self, user: str, namespace: str, *rules: Object) -> None:
@@ -72,16 +61,9 @@ class Server:
 
 @asynccontextmanager
 async def server(folder: Path, **settings: Any) -> AsyncIterator[Server]:
-    tokens = folder / "tokens.csv"
-    tokens.write_text(TOKENS)
-    chosen = {"storage": "memory", "authorization_mode": ("Node", "RBAC"), **settings}
-    application = await build_application(Settings(data=folder / "data", token_auth_file=tokens, **chosen), b"")
-    await application.start()
-    try:
+    chosen = {"authorization_mode": ("Node", "RBAC"), **settings}
+    async with running(folder, TOKENS, **chosen) as application:
         yield Server(application)
-    finally:
-        await application.begin_shutdown()
-        await application.stop()
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:

@@ -11,10 +11,8 @@ from typing import Any
 
 import orjson
 
-from pilothouse.app.settings import Settings
-from pilothouse.app.wiring import Application, build_application
-from pilothouse.serving.body import NO_BODY, WholeBody
-from pilothouse.serving.http import Request, Response
+from pilothouse.app.wiring import Application
+from support.inprocess import asked, body_of, running
 
 Object = dict[str, Any]
 TOKENS = 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-uid,"developers,testers"\n'
@@ -39,16 +37,9 @@ class Inside:
         token: str = "admin-token", kind: str = "application/json",
     ) -> Reply:  # fmt: skip
         """`path` with its query; `token` "" asks as nobody."""
-        where, _, query = path.partition("?")
-        headers = [(b"host", b"localhost"), (b"accept", b"application/json")]
-        if token:
-            headers.append((b"authorization", b"Bearer " + token.encode()))
-        if body is not None:
-            headers.append((b"content-type", kind.encode()))
-        reader = NO_BODY if body is None else WholeBody(orjson.dumps(body))
-        answer = await self.application.handler(Request(method, where.encode(), query, headers, reader))
-        assert isinstance(answer, Response)
-        raw = answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
+        accept = {"Accept": "application/json"}
+        answer = await self.application.handler(asked(f"{method} {path}", body, kind, token=token, headers=accept))
+        raw = body_of(answer)
         found = {name.decode().lower(): value.decode() for name, value in answer.headers}
         try:
             return Reply(answer.status, found, orjson.loads(raw) if raw else None)
@@ -70,16 +61,8 @@ class Inside:
 
 @asynccontextmanager
 async def server(folder: Path, **settings: Any) -> AsyncIterator[Inside]:
-    tokens = folder / "tokens.csv"
-    tokens.write_text(TOKENS)
-    chosen = Settings(storage="memory", data=folder / "data", token_auth_file=tokens, **settings)
-    application = await build_application(chosen, b"")
-    await application.start()
-    try:
+    async with running(folder, TOKENS, **settings) as application:
         yield Inside(application)
-    finally:
-        await application.begin_shutdown()
-        await application.stop()
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:

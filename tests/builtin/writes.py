@@ -14,6 +14,7 @@ import functools
 import json
 import re
 import string
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -401,3 +402,15 @@ def check(suite: str, name: str, *skip: int, kinds: str = "") -> None:
     run = replay(suite, name, skip=frozenset(skip), kinds=frozenset(kinds.split()))
     assert run.compared, f"{suite}/{name}: nothing was compared"
     assert not run.differences, "\n".join(run.differences)
+
+
+def replayed(kinds: str, rows: Sequence[tuple[Any, ...]]) -> Callable[[tuple[Any, ...]], None]:
+    """A test of every row: suite, case, and the numbers of steps that other rooms decide (admission, an allocator,
+    another subresource) or that a decoded object cannot tell (an empty list from none).
+    """
+
+    @pytest.mark.parametrize("row", rows, ids=lambda row: f"{row[0]}-{row[1]}")
+    def test(row: tuple[Any, ...]) -> None:
+        check(*row, kinds=kinds)
+
+    return test

@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from pilothouse.app.settings import Settings
-from pilothouse.app.wiring import build_application
 from pilothouse.controllers import names
 from pilothouse.controllers.client import LoopbackClient, RateLimit, Refusal
 from pilothouse.controllers.clock import LoopClock
 from pilothouse.controllers.manager import ControllerSettings
+from support.inprocess import running
 
 Object = dict[str, Any]
 ROOT_CA = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
@@ -107,16 +106,7 @@ async def server(
     folder: Path, *controllers: str, storage: str = "memory", root_ca: str = ROOT_CA
 ) -> AsyncIterator[Admin]:
     """Serve with these controllers (all where none is named)."""
-    tokens = folder / "tokens.csv"
-    tokens.write_text(f'{TOKEN},administrator,,"system:masters"\n')
-    settings = Settings(
-        storage=storage, data=folder / "data", token_auth_file=tokens, authorization_mode=("Node", "RBAC")
-    )
     chosen = ControllerSettings(names.choose(controllers or ("*",)), root_ca)
-    application = await build_application(settings, b"", chosen)
-    await application.start()
-    try:
+    tokens = f'{TOKEN},administrator,,"system:masters"\n'
+    async with running(folder, tokens, chosen, storage=storage, authorization_mode=("Node", "RBAC")) as application:
         yield Admin(application.handler)
-    finally:
-        await application.begin_shutdown()
-        await application.stop()

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from endpoints.served import Served, start
+from endpoints.served import Served
+from support.inprocess import running
 
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     loop = asyncio.new_event_loop()
-    application = loop.run_until_complete(start(tmp_path_factory.mktemp("served")))
-    yield Served(application, loop)
-    loop.run_until_complete(application.begin_shutdown())
-    loop.run_until_complete(application.stop())
+    life = running(tmp_path_factory.mktemp("served"), 'admin,admin,1,"system:masters"\n')
+    yield Served(loop.run_until_complete(life.__aenter__()), loop)
+    loop.run_until_complete(life.__aexit__(None, None, None))
     loop.close()
 
 

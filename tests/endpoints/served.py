@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from pilothouse.app.settings import Settings
-from pilothouse.app.wiring import Application, build_application
-from pilothouse.serving.body import NO_BODY, WholeBody
-from pilothouse.serving.http import Answer, BodyReader, Request, Response, Stream
+from pilothouse.app.wiring import Application
+from pilothouse.serving.http import Answer, Response, Stream
+from support.inprocess import JSON, NO_HEADERS, asked, body_of
 
 T = TypeVar("T")
-JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 DEADLINE = 10.0  # seconds; only a broken server makes a test wait that long
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Seen(NamedTuple):
@@ -125,23 +120,14 @@ class Served:
         self, what: str, body: object = None, kind: str = JSON, headers: Mapping[str, str] = NO_HEADERS
     ) -> Answer:
         """`what`: METHOD PATH[?QUERY]. A `body` that is no bytes is sent as JSON; `kind`: its media type."""
-        method, _, where = what.partition(" ")
-        where, _, query = where.partition("?")
-        sent = [(b"host", b"localhost"), (b"authorization", b"Bearer admin")]
-        reader: BodyReader = NO_BODY
-        if body is not None:
-            data = body if isinstance(body, bytes) else orjson.dumps(body)
-            reader = WholeBody(data)
-            sent += [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(data))]
-        sent += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        return await self.application.handler(Request(method, where.encode(), query, sent, reader))
+        return await self.application.handler(asked(what, body, kind, token="admin", headers=headers))
 
     async def send(
         self, what: str, body: object = None, kind: str = JSON, headers: Mapping[str, str] = NO_HEADERS
     ) -> Seen:
         answer = await self.answer(what, body, kind, headers)
         if isinstance(answer, Response):
-            data = answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
+            data = body_of(answer)
         else:
             assert isinstance(answer, Stream)
             writer = Collected()
@@ -162,15 +148,6 @@ class Served:
         assert found.status == 201, found.body
         made: dict[str, Any] = found.json()
         return made
-
-
-async def start(folder: Path) -> Application:
-    tokens = folder / "tokens.csv"
-    tokens.write_text('admin,admin,1,"system:masters"\n')
-    settings = Settings(storage="memory", data=folder / "data", token_auth_file=tokens)
-    application = await build_application(settings, b"")
-    await application.start()
-    return application
 
 
 def config_map(name: str, **data: str) -> dict[str, Any]:

@@ -2,24 +2,20 @@
 admission, by an allocator, by another subresource, or by what a decoded object no longer tells.
 """
 
-import pytest
-from writes import check
+from writes import replayed
 
-KINDS = "jobs cronjobs"
-RECORDED = [
-    ("workloads", "job-defaults"),
-    ("workloads", "job-rich"),
-    ("workloads", "job-invalid"),
-    ("workloads", "job-invalid-policies"),
-    ("workloads", "job-updates"),
-    ("workloads", "job-suspended-template"),
-    ("workloads", "job-status"),
-    ("workloads", "cronjob-defaults"),
-    ("workloads", "cronjob-invalid"),
-    ("objects", "generation-of-other-kinds"),
-]
-
-
-@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
-def test_writes_are_answered_as_recorded(row):
-    check(*row, kinds=KINDS)
+test_writes_are_answered_as_recorded = replayed(
+    "jobs cronjobs",
+    [
+        ("workloads", "job-defaults"),
+        ("workloads", "job-rich"),
+        ("workloads", "job-invalid"),
+        ("workloads", "job-invalid-policies"),
+        ("workloads", "job-updates"),
+        ("workloads", "job-suspended-template"),
+        ("workloads", "job-status"),
+        ("workloads", "cronjob-defaults"),
+        ("workloads", "cronjob-invalid"),
+        ("objects", "generation-of-other-kinds"),
+    ],
+)

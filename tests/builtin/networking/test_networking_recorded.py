@@ -2,42 +2,38 @@
 admission, or by what a decoded object no longer tells (an empty list from none).
 """
 
-import pytest
-from writes import check
+from writes import replayed
 
-KINDS = "ingressclasses ingresses ipaddresses networkpolicies servicecidrs"
-RECORDED = [
-    ("groups_network", "ingress-defaults"),
-    ("groups_network", "ingress-rich"),
-    ("groups_network", "ingress-invalid-empty", 1),
-    ("groups_network", "ingress-invalid-backends"),
-    ("groups_network", "ingress-invalid-paths"),
-    ("groups_network", "ingress-name-rules"),
-    ("groups_network", "ingress-class-annotation"),
-    ("groups_network", "ingress-generation"),
-    ("groups_network", "ingress-status"),
-    ("groups_network", "ingress-default-class", 1, 6),
-    ("groups_network", "ingressclass-defaults"),
-    ("groups_network", "ingressclass-invalid"),
-    ("groups_network", "ingressclass-update"),
-    ("groups_network", "networkpolicy-defaults"),
-    ("groups_network", "networkpolicy-rich"),
-    ("groups_network", "networkpolicy-invalid-ports"),
-    ("groups_network", "networkpolicy-invalid-peers"),
-    ("groups_network", "networkpolicy-three-types"),
-    ("groups_network", "networkpolicy-update"),
-    ("groups_network", "ipaddress-basic"),
-    ("groups_network", "ipaddress-invalid", 4),
-    ("groups_network", "servicecidr-invalid"),
-    ("groups_network", "servicecidr-update", 3),
-    ("groups_network", "ingress-old-shape"),
-    ("groups_network", "networkpolicy-undecodable"),
-    ("groups_network", "networkpolicy-metadata-invalid"),
-    ("groups_network", "ingressclass-namespaced-parameters"),
-    ("objects", "generation-of-other-kinds"),
-]
-
-
-@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
-def test_writes_are_answered_as_recorded(row):
-    check(*row, kinds=KINDS)
+test_writes_are_answered_as_recorded = replayed(
+    "ingressclasses ingresses ipaddresses networkpolicies servicecidrs",
+    [
+        ("groups_network", "ingress-defaults"),
+        ("groups_network", "ingress-rich"),
+        ("groups_network", "ingress-invalid-empty", 1),
+        ("groups_network", "ingress-invalid-backends"),
+        ("groups_network", "ingress-invalid-paths"),
+        ("groups_network", "ingress-name-rules"),
+        ("groups_network", "ingress-class-annotation"),
+        ("groups_network", "ingress-generation"),
+        ("groups_network", "ingress-status"),
+        ("groups_network", "ingress-default-class", 1, 6),
+        ("groups_network", "ingressclass-defaults"),
+        ("groups_network", "ingressclass-invalid"),
+        ("groups_network", "ingressclass-update"),
+        ("groups_network", "networkpolicy-defaults"),
+        ("groups_network", "networkpolicy-rich"),
+        ("groups_network", "networkpolicy-invalid-ports"),
+        ("groups_network", "networkpolicy-invalid-peers"),
+        ("groups_network", "networkpolicy-three-types"),
+        ("groups_network", "networkpolicy-update"),
+        ("groups_network", "ipaddress-basic"),
+        ("groups_network", "ipaddress-invalid", 4),
+        ("groups_network", "servicecidr-invalid"),
+        ("groups_network", "servicecidr-update", 3),
+        ("groups_network", "ingress-old-shape"),
+        ("groups_network", "networkpolicy-undecodable"),
+        ("groups_network", "networkpolicy-metadata-invalid"),
+        ("groups_network", "ingressclass-namespaced-parameters"),
+        ("objects", "generation-of-other-kinds"),
+    ],
+)

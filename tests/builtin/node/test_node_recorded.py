@@ -2,17 +2,13 @@
 admission, or by what a decoded object no longer tells (an empty list from none).
 """
 
-import pytest
-from writes import check
+from writes import replayed
 
-KINDS = "runtimeclasses"
-RECORDED = [
-    ("groups_misc", "runtimeclass-basic"),
-    ("groups_misc", "runtimeclass-invalid", 1),
-    ("groups_misc", "runtimeclass-deprecated-labels"),
-]
-
-
-@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
-def test_writes_are_answered_as_recorded(row):
-    check(*row, kinds=KINDS)
+test_writes_are_answered_as_recorded = replayed(
+    "runtimeclasses",
+    [
+        ("groups_misc", "runtimeclass-basic"),
+        ("groups_misc", "runtimeclass-invalid", 1),
+        ("groups_misc", "runtimeclass-deprecated-labels"),
+    ],
+)

@@ -2,30 +2,26 @@
 admission, or by what a decoded object no longer tells (an empty list from none).
 """
 
-import pytest
-from writes import check
+from writes import replayed
 
-KINDS = "csidrivers csinodes csistoragecapacities storageclasses volumeattachments volumeattributesclasses"
-RECORDED = [
-    ("groups_storage", "storageclass-defaults"),
-    ("groups_storage", "storageclass-rich"),
-    ("groups_storage", "storageclass-invalid"),
-    ("groups_storage", "storageclass-update"),
-    ("groups_storage", "volumeattributesclass-basic", 0),
-    ("groups_storage", "volumeattachment-basic"),
-    ("groups_storage", "volumeattachment-invalid"),
-    ("groups_storage", "csidriver-defaults"),
-    ("groups_storage", "csidriver-rich"),
-    ("groups_storage", "csidriver-invalid"),
-    ("groups_storage", "csidriver-update"),
-    ("groups_storage", "csinode-basic"),
-    ("groups_storage", "csinode-invalid"),
-    ("groups_storage", "csistoragecapacity-basic"),
-    ("groups_storage", "csistoragecapacity-invalid"),
-    ("groups_storage", "storage-empty-and-null"),
-]
-
-
-@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row[0]}-{row[1]}")
-def test_writes_are_answered_as_recorded(row):
-    check(*row, kinds=KINDS)
+test_writes_are_answered_as_recorded = replayed(
+    "csidrivers csinodes csistoragecapacities storageclasses volumeattachments volumeattributesclasses",
+    [
+        ("groups_storage", "storageclass-defaults"),
+        ("groups_storage", "storageclass-rich"),
+        ("groups_storage", "storageclass-invalid"),
+        ("groups_storage", "storageclass-update"),
+        ("groups_storage", "volumeattributesclass-basic", 0),
+        ("groups_storage", "volumeattachment-basic"),
+        ("groups_storage", "volumeattachment-invalid"),
+        ("groups_storage", "csidriver-defaults"),
+        ("groups_storage", "csidriver-rich"),
+        ("groups_storage", "csidriver-invalid"),
+        ("groups_storage", "csidriver-update"),
+        ("groups_storage", "csinode-basic"),
+        ("groups_storage", "csinode-invalid"),
+        ("groups_storage", "csistoragecapacity-basic"),
+        ("groups_storage", "csistoragecapacity-invalid"),
+        ("groups_storage", "storage-empty-and-null"),
+    ],
+)
