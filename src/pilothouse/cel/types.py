@@ -75,7 +75,7 @@ ERROR: Final = Type("error", "!error!")
 TIMESTAMP: Final = Type("timestamp")
 DURATION: Final = Type("duration")
 
-_SCALARS: Final = frozenset({"bool", "int", "uint", "double", "timestamp", "duration"})
+_SCALARS: Final = frozenset({"bool", "int", "uint", "double", "timestamp", "duration", "type", "null", "opaque"})
 _NULLABLE: Final = frozenset({"opaque", "object", "timestamp", "duration", "optional_type"})
 _PLAIN: Final = frozenset({"bool", "bytes", "double", "int", "string", "uint", "timestamp", "duration"})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from pilothouse.cel.rules import broken
 from pilothouse.extensions import scale
 from pilothouse.extensions.definition import Version
 from pilothouse.machinery.errors import Cause
@@ -72,8 +73,9 @@ class _Validation:
             causes += self._scales(obj)
             causes += embedded.problems(self._root, obj, "", metadata.validate_embedded)
             causes += self._twice(obj, old)
-            return causes + self._unchecked(self._root, causes)
-        return self._scales(obj)
+        else:
+            causes += self._scales(obj)
+        return [*causes, *self._rules(self._root, causes, obj, old, context)]
 
     def validate_status(self, obj: Object, old: Object | None, context: Context) -> Sequence[Cause]:
         """Only the status is looked at."""
@@ -84,15 +86,19 @@ class _Validation:
             causes += explain(node, obj["status"], before, field="status")
             causes += embedded.problems(node, obj["status"], "status", metadata.validate_embedded)
             causes += self._twice(obj, old)
-            causes += self._unchecked(node, causes)
-        return causes + self._scales(obj)
+        causes += self._scales(obj)
+        return [*causes, *self._rules(self._root, causes, obj, old, context)]
 
     @staticmethod
-    def _unchecked(node: Node, causes: Sequence[Cause]) -> list[Cause]:
+    def _rules(
+        root: Node, causes: Sequence[Cause], obj: Object, old: Object | None, context: Context
+    ) -> Sequence[Cause]:
         """Rules are not looked at where what they speak of is of the wrong type or size."""
-        if node.has_rules and any(cause.reason in _BLOCKING for cause in causes):
+        if not root.has_rules:
+            return ()
+        if any(cause.reason in _BLOCKING for cause in causes):
             return [Cause("FieldValueInvalid", f"Invalid value: null: {_NOT_CHECKED}", "<nil>")]
-        return []
+        return broken(root, obj, old, context.warn)
 
     def _scales(self, obj: Object) -> list[Cause]:
         return scale.problems(self._scale, obj) if self._scale is not None else []

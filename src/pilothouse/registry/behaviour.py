@@ -17,10 +17,14 @@ from pilothouse.machinery.errors import Cause
 Object = dict[str, Any]
 
 
+def _unheard(text: str) -> None:
+    """Nobody listens to warnings."""
+
+
 @record
 class Context:
     """What a decision may know of the request beside the objects. `allow_privileged` and the like are server
-    settings.
+    settings. `warn` tells the client something that is no reason to refuse.
     """
 
     namespace: str
@@ -36,6 +40,7 @@ class Context:
     service_families: tuple[str, ...] = ("IPv4",)  # of the cluster's addresses, its own first
     version: str = ""  # of the request
     empty: frozenset[str] = frozenset()  # see Behaviour.heeds_empty
+    warn: Callable[[str], None] = _unheard
 
 
 Defaults = Callable[[Object], None]  # in place

@@ -96,6 +96,7 @@ class Write:
             self.service_families,
             self.version,
             self.load.empty,
+            self.warn,
         )
 
 

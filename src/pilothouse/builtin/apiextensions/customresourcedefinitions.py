@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from pilothouse.builtin.apiextensions import versionparts
 from pilothouse.builtin.apiextensions.conversionrules import conversion
-from pilothouse.builtin.apiextensions.internalforms import Shared, schema_form, shared, used, versions_form
+from pilothouse.builtin.apiextensions.internalforms import Shared, rule_form, schema_form, shared, used, versions_form
 from pilothouse.builtin.apiextensions.schemarules import schema_rules
 from pilothouse.builtin.apiextensions.schemawarnings import warn
 from pilothouse.builtin.apiextensions.structural import can_be_structural, structural_problems
 from pilothouse.builtin.shared.fields import sent_empty
 from pilothouse.builtin.types import META, builtin_types
+from pilothouse.cel.definitionrules import definition_problems
 from pilothouse.machinery import names
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import Cause
@@ -39,7 +40,7 @@ from pilothouse.machinery.rules import (
     required,
     rules,
 )
-from pilothouse.machinery.rules.field import shown
+from pilothouse.machinery.rules.field import as_json, shown
 from pilothouse.machinery.structural.defaults import default_problems, tidy_defaults
 from pilothouse.machinery.structural.node import Node
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -170,6 +171,7 @@ def _has_status(version: Object) -> bool:
 
 def _schema(value: Object, field: Field, path: str, root_of_field: str, beside_status: bool) -> None:
     """A schema told at `path`, which is `root_of_field` from the root."""
+    before = len(field.found)
     if beside_status and not _BESIDE_STATUS_NAMES.issuperset(used(value)):
         allowed = " ".join(_BESIDE_STATUS)
         why = f"only [{allowed}] fields are allowed at the root of the schema if the status subresource is enabled"
@@ -184,6 +186,20 @@ def _schema(value: Object, field: Field, path: str, root_of_field: str, beside_s
             for cause in default_problems(Node(value, root=True), root_of_field, _judge_metadata):
                 field.add(f"/{cause.field}", cause.reason, cause.message)
     field.within(path, schema_rules, value)
+    wrong = [
+        where[1:] if where[0] == "/" else root_of_field + where[len(path) :] for where, _, _ in field.found[before:]
+    ]
+    _expressions(value, field, root_of_field, wrong)
+
+
+def _expressions(value: Object, field: Field, path: str, wrong: Sequence[str]) -> None:
+    """Rules are compiled where nothing else is wrong with what they speak of."""
+
+    def bad(place: str) -> bool:
+        return any(where.startswith(place) for where in wrong)
+
+    for cause in definition_problems(Node(value, root=True), path, bad, lambda rule: as_json(rule_form(rule))):
+        field.add(f"/{cause.field}", cause.reason, cause.message)
 
 
 def _judge_metadata(metadata: dict[str, Any], path: str) -> Sequence[Cause]:

@@ -49,6 +49,11 @@ def _named(value: Object, fields: Sequence[tuple[str, str, Any]]) -> Object:
     return {go: value.get(name, zero) for go, name, zero in fields}
 
 
+def rule_form(rule: Object) -> Object:
+    """A rule in the original's own form."""
+    return _named(rule, _RULE)
+
+
 def schema_form(schema: Object) -> Object:
     """A schema in the original's own form."""
     return {go: _part(name, schema.get(name, zero)) for go, name, zero in _SCHEMA}
