@@ -163,3 +163,14 @@ def test_recorded_answers_are_written_to_the_byte_and_read_again() -> None:
         assert loads(answer["yaml"].encode()) == value
         compared += 1
     assert compared > 8
+
+
+def test_plain_scalars_that_stand_in_a_document_often_mean_the_same_each_time() -> None:
+    made = loads(b"[1, '1', \"1\", !!str 1, 1, 1.5, 1.5, on, 'on', on, ~, '~', &a 1, *a]")
+    assert made == [1, "1", "1", "1", 1, 1.5, 1.5, True, "on", True, None, "~", 1, 1]
+    assert [type(one) for one in made[:5]] == [int, str, str, str, int]
+
+
+def test_a_hundred_thousand_repeated_keys_are_noted_a_thousand_times() -> None:
+    value, repeated = loads_noting(b"a: 1\n" * 5000)
+    assert (value, len(repeated)) == ({"a": 1}, 1000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
@@ -20,6 +20,8 @@ from pilothouse.machinery.yamlcodec.scalars import TAG, ScalarError, resolve, ta
 DEEPEST: Final = 10_000
 _TOO_DEEP: Final = f"yaml: exceeded max depth of {DEEPEST}"
 _MERGE: Final = "<<"
+_MOST_KNOWN: Final = 4096
+_MOST_REPEATED: Final = 1000  # keys that are noted; more would only make the answer long
 
 
 def loads(data: bytes) -> Any:
@@ -38,7 +40,7 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
         if value is not None:
             return value, []
     builder = _Builder()
-    return builder.build(_events(data)), builder.repeated
+    return _built(data, builder), builder.repeated
 
 
 def _as_json(data: bytes) -> Any:
@@ -63,17 +65,12 @@ def duplicates_text(repeated: list[str]) -> str:
     return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
 
 
-def _events(data: bytes) -> Iterator[Any]:
-    """The events of the first document."""
+def _built(data: bytes, builder: _Builder) -> Any:
+    """The value of the first document. Raises YAMLError."""
     # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
     parser = yaml.CLoader(data)
     try:
-        while True:
-            event = parser.get_event()
-            if event is None or isinstance(event, yaml.DocumentEndEvent | yaml.StreamEndEvent):
-                return
-            if not isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-                yield event
+        return builder.build(parser.get_event)
     except ReaderError as wrong:
         raise YAMLError(f"yaml: {_reason(wrong)}") from None
     except yaml.MarkedYAMLError as wrong:
@@ -118,39 +115,60 @@ class _Builder:
     def __init__(self) -> None:
         self.repeated: list[str] = []
         self.anchors: dict[str, Any] = {}
+        self.known: dict[str, Any] = {}  # what plain scalars mean; most stand in a document many times
         self.count = 0  # nodes in all,
         self.copied = 0  # and those that aliases made
 
-    def build(self, events: Iterator[Any]) -> Any:
-        """The value of one document's events. Raises YAMLError."""
+    def build(self, next_event: Callable[[], Any]) -> Any:
+        """The value of the first document, whose events are asked for one by one. Raises YAMLError."""
         stack: list[_Open] = []
-        for event in events:
+        while True:
+            event = next_event()
+            kind = event.__class__
             self.count += 1
-            if isinstance(event, yaml.ScalarEvent):
-                value = _scalar(event)
-                if event.anchor is not None:
-                    self.anchors[event.anchor] = value
-            elif isinstance(event, yaml.AliasEvent):
-                value = self._alias(event.anchor or "")
-            elif isinstance(event, yaml.CollectionStartEvent):
+            if kind is yaml.ScalarEvent:
+                value = self._scalar(event)
+            elif kind is yaml.SequenceStartEvent or kind is yaml.MappingStartEvent:
                 if len(stack) >= DEEPEST:
                     raise YAMLError(_TOO_DEEP)
-                mapping = isinstance(event, yaml.MappingStartEvent)
-                stack.append(_Open({} if mapping else [], event.anchor))
-                if stack[-1].anchor is not None:
-                    self.anchors[stack[-1].anchor] = _UNFINISHED
+                stack.append(self._opened(kind is yaml.MappingStartEvent, event.anchor))
+                continue
+            elif kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
+                value = self._closed(stack.pop())
+            elif kind is yaml.AliasEvent:
+                value = self._alias(event.anchor or "")
+            elif kind is yaml.StreamStartEvent or kind is yaml.DocumentStartEvent:
+                self.count -= 1
                 continue
             else:
-                value = self._closed(stack.pop())
+                return None
             if not stack:
                 return plain_floats(value) if value.__class__ is not dict else value
             self._add(stack[-1], value, event)
-        return None
+
+    def _scalar(self, event: Any) -> Any:
+        text = event.value
+        if event.style or event.tag is not None:
+            value = _explicit(event)
+        elif text in self.known:
+            value = self.known[text]
+        else:
+            value = resolve(text)
+            if len(self.known) < _MOST_KNOWN:
+                self.known[text] = value
+        if event.anchor is not None:
+            self.anchors[event.anchor] = value
+        return value
+
+    def _opened(self, mapping: bool, anchor: str | None) -> _Open:
+        if anchor is not None:
+            self.anchors[anchor] = _UNFINISHED
+        return _Open({} if mapping else [], anchor)
 
     def _closed(self, done: _Open) -> Any:
         value = done.made
-        if value.__class__ is dict:
-            value = dict(sorted(value.items()))
+        if value.__class__ is dict and len(value) > 1:
+            value = {key: value[key] for key in sorted(value)}
         if done.anchor is not None:
             self.anchors[done.anchor] = value
         return value
@@ -174,7 +192,7 @@ class _Builder:
 
     def _add(self, into: _Open, value: Any, event: Any) -> None:
         if into.made.__class__ is list:
-            into.made.append(_finite(value))
+            into.made.append(_finite(value) if value.__class__ is float else value)
         elif into.key is _NO_KEY:
             into.key = _Merge if value == _MERGE and _is_merge(event) else value
         else:
@@ -188,11 +206,11 @@ class _Builder:
         if found is None:
             shown = "<nil>" if value is None else syntax(value)
             raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
-        key = _key(found)
-        if key in made:
+        key = found if found.__class__ is str else _key(found)
+        if key in made and len(self.repeated) < _MOST_REPEATED:
             shown = quote(key) if found.__class__ is str else key
             self.repeated.append(f"line {event.start_mark.line + 1}: key {shown} already set in map")
-        made[key] = _finite(value)
+        made[key] = _finite(value) if value.__class__ is float else value
 
     def _merge(self, made: dict[str, Any], value: Any, event: Any) -> None:
         for source in reversed(value) if value.__class__ is list else [value]:
@@ -222,9 +240,10 @@ def _allowed(count: int) -> float:
     return 0.99 - 0.89 * (count - 400_000) / 3_600_000
 
 
-def _scalar(event: Any) -> Any:
+def _explicit(event: Any) -> Any:
+    """A scalar in quotes or with a tag."""
     if event.tag is None or event.tag == "!":
-        return resolve(event.value) if not event.style and event.tag is None else event.value
+        return event.value
     try:
         return tagged(event.tag, event.value)
     except ScalarError as wrong:
