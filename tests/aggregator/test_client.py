@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pilothouse.serving.answers import AnswerReader, BrokenAnswer
-from pilothouse.serving.client import CallFailed, Client, Destination
+from pilothouse.serving.client import Answered, CallFailed, Client, Destination
 from pilothouse.serving.dialing import DialFailed, check_name, client_tls
 from pilothouse.serving.http import Answer, BodyTooLarge, Request, Response, Upgrade
 from serving.support import TEXT, make_pki, run, server_side, serving
@@ -29,6 +29,23 @@ async def raw_server(
         yield Destination("127.0.0.1", server.sockets[0].getsockname()[1])
     finally:
         server.close()
+
+
+@asynccontextmanager
+async def calls_of(
+    answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+) -> AsyncIterator[Callable[..., Awaitable[Answered]]]:
+    """One client of such a server: `await call(method, body)`."""
+    async with raw_server(answer) as destination:
+        client = Client()
+
+        async def call(method: str = "GET", *body: bytes) -> Answered:
+            return await client.call(destination, method, b"/", HOST, *body)
+
+        try:
+            yield call
+        finally:
+            client.close()
 
 
 async def fetch(destination: Destination, method: str = "GET", limit: int = 1 << 24) -> tuple[int, bytes]:
@@ -149,14 +166,12 @@ def test_a_kept_connection_that_was_closed_is_replaced_for_reads_only() -> None:
         writer.transport.abort()
 
     async def scenario() -> None:
-        async with raw_server(serve) as destination:
-            client = Client()
+        async with calls_of(serve) as call:
             for _ in range(3):
-                answered = await client.call(destination, "GET", b"/", HOST)
+                answered = await call()
                 assert await answered.read(10) == b"ok"
             with pytest.raises(CallFailed):
-                await client.call(destination, "POST", b"/", HOST, b"write this once")
-            client.close()
+                await call("POST", b"write this once")
 
     run(scenario)
 
@@ -173,13 +188,11 @@ def test_a_server_that_talks_unasked_is_not_asked_again() -> None:
         writer.close()
 
     async def scenario() -> None:
-        async with raw_server(serve) as destination:
-            client = Client()
+        async with calls_of(serve) as call:
             for _ in range(2):
-                answered = await client.call(destination, "GET", b"/", HOST)
+                answered = await call()
                 assert await answered.read(10) == b"ok"
             assert connections == 2
-            client.close()
 
     run(scenario)
 
@@ -196,13 +209,11 @@ def test_bodies_beyond_a_limit_are_not_taken_in() -> None:
             pass
 
     async def scenario() -> None:
-        async with raw_server(serve) as destination:
-            client = Client()
-            answered = await client.call(destination, "GET", b"/", HOST)
+        async with calls_of(serve) as call:
+            answered = await call()
             with pytest.raises(BodyTooLarge):
                 await answered.read(1 << 20)
             answered.close()
-            client.close()
 
     run(scenario)
 
@@ -223,16 +234,14 @@ def test_an_answer_that_is_not_read_holds_little() -> None:
             pass
 
     async def scenario() -> None:
-        async with raw_server(serve) as destination:
-            client = Client()
-            answered = await client.call(destination, "GET", b"/", HOST)
+        async with calls_of(serve) as call:
+            answered = await call()
             before = -1
             while sent != before:  # until the server cannot send any more
                 before = sent
                 await asyncio.sleep(0.05)
             assert sent < 16 << 20  # what sockets hold, and 256 KiB
             answered.close()
-            client.close()
 
     run(scenario)
 

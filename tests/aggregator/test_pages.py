@@ -18,6 +18,7 @@ from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry
 from pilothouse.serving.debug import set_verbosity
 from pilothouse.serving.metrics_page import form_of
 from pilothouse.serving.pprof import Profile
+from support.protobuf import fields
 
 from .support import front, run
 
@@ -48,33 +49,6 @@ def test_both_texts_say_the_same_to_the_usual_parsers() -> None:
     assert found["text"]["c_seconds_bucket", (("le", "+Inf"), ("verb", "get"))] == 3.0
     assert found["text"]["c_seconds_bucket", (("le", "0.1"), ("verb", "get"))] == 1.0
     assert found["text"]["c_seconds_sum", (("verb", "get"),)] == 5.55
-
-
-def fields(message: bytes) -> list[tuple[int, object]]:
-    """Numbers and values of a protobuf message: ints, 8 bytes, or bytes."""
-    found: list[tuple[int, object]] = []
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(message):
-        key = varint()
-        if key & 7 == 0:
-            found.append((key >> 3, varint()))
-        else:
-            size = 8 if key & 7 == 1 else varint()
-            found.append((key >> 3, message[at : at + size]))
-            at += size
-    return found
 
 
 def test_the_binary_form_has_every_family() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import random
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
-from support.api import Api, Watch
+from support.api import Api
 from support.server import Server
 
 LOST = (OSError, http.client.HTTPException, ValueError)  # ValueError: a line that was cut off
@@ -24,25 +24,16 @@ def as_listed(thing: Object) -> Object:
     return {key: value for key, value in thing.items() if key not in ("kind", "apiVersion")}
 
 
-class Informer:
-    """Follows one collection in a thread of its own.
-
-    `state` is name to object; `seen` is every event as (type, name, resourceVersion) in the order it came; `lists` and
-    `watches` count the requests that were answered. `failure` is what went wrong for good.
-    """
+class Worker:
+    """Works in a thread of its own while its block runs. `failure` is what went wrong for good."""
 
     def __init__(self, server: Server, path: str) -> None:
-        self.state: dict[str, Object] = {}
-        self.seen: list[tuple[str, str, int]] = []
-        self.revision = ""
-        self.lists = self.watches = 0
         self.failure: BaseException | None = None
         self._server, self._path = server, path
         self._ended = threading.Event()
-        self._watch: Watch | None = None
         self._thread = threading.Thread(target=self._run)
 
-    def __enter__(self) -> Informer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -55,13 +46,35 @@ class Informer:
         try:
             while not self._ended.is_set():
                 try:
-                    if self.revision == "":
-                        self._list()
-                    self._follow()
+                    self._work()
                 except LOST:
                     self._ended.wait(PAUSE)
         except BaseException as error:
             self.failure = error
+
+    def _work(self) -> None:
+        """Until the connection is lost, or it is time to stop."""
+        raise NotImplementedError
+
+
+class Informer(Worker):
+    """Follows one collection in a thread of its own.
+
+    `state` is name to object; `seen` is every event as (type, name, resourceVersion) in the order it came; `lists` and
+    `watches` count the requests that were answered.
+    """
+
+    def __init__(self, server: Server, path: str) -> None:
+        self.state: dict[str, Object] = {}
+        self.seen: list[tuple[str, str, int]] = []
+        self.revision = ""
+        self.lists = self.watches = 0
+        super().__init__(server, path)
+
+    def _work(self) -> None:
+        if self.revision == "":
+            self._list()
+        self._follow()
 
     def _list(self) -> None:
         with self._server.api(timeout=SOCKET) as api:
@@ -107,45 +120,22 @@ class Informer:
             self.state[name] = as_listed(thing)
 
 
-class Writer:
+class Writer(Worker):
     """Creates, changes and deletes in a thread of its own. `written`: the (name, revision) that were answered."""
 
     def __init__(self, server: Server, path: str, names: int = 12, seed: int = 1) -> None:
         self.written: list[tuple[str, int]] = []
         self.deleted: list[str] = []
-        self.failure: BaseException | None = None
-        self._server, self._path = server, path
+        super().__init__(server, path)
         self._names = [f"w{number}" for number in range(names)]
         self._random = random.Random(seed)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._connections = itertools.count()
 
-    def __enter__(self) -> Writer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._ended.set()
-        self._thread.join(SOCKET + 5)
-        assert not self._thread.is_alive()
-
-    def _run(self) -> None:
-        try:
-            for number in self._numbers():
-                try:
-                    with self._server.api(timeout=SOCKET) as api:
-                        while not self._ended.is_set():
-                            self._write(api, f"{number}-{len(self.written)}")
-                except LOST:
-                    self._ended.wait(PAUSE)
-        except BaseException as error:
-            self.failure = error
-
-    def _numbers(self) -> Iterator[int]:
-        number = 0
-        while not self._ended.is_set():
-            yield number
-            number += 1
+    def _work(self) -> None:
+        number = next(self._connections)
+        with self._server.api(timeout=SOCKET) as api:
+            while not self._ended.is_set():
+                self._write(api, f"{number}-{len(self.written)}")
 
     def _write(self, api: Api, value: str) -> None:
         name = self._random.choice(self._names)

@@ -1,6 +1,6 @@
-"""A client that speaks protobuf by itself: what Go clients put on the wire, made here from a few lines of varints.
+"""A client that speaks protobuf by itself: what Go clients put on the wire, made here by hand.
 
-Nothing of our own codec is used. Field numbers are those of the published .proto files.
+Field numbers are those of the published .proto files.
 """
 
 from __future__ import annotations
@@ -9,50 +9,21 @@ import http.client
 import json
 from collections.abc import Iterator
 
+from support import protobuf
 from support.api import Api
+from support.protobuf import field
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
 Fields = dict[int, list[bytes]]
 
 
-def varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*out, number])
-
-
-def field(number: int, value: bytes | str) -> bytes:
-    """A field of texts, bytes or messages."""
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
 def fields(data: bytes) -> Fields:
-    """The fields of a message that have a length; numbers are passed over."""
+    """The fields of a message that have a length, by their numbers."""
     found: Fields = {}
-    place = 0
-
-    def read() -> int:
-        nonlocal place
-        number = shift = 0
-        while True:
-            byte = data[place]
-            place += 1
-            number |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return number
-
-    while place < len(data):
-        key, size = read(), read()
-        if key & 7 == 2:
-            found.setdefault(key >> 3, []).append(data[place : place + size])
-            place += size
-        else:
-            assert key & 7 == 0, f"wire type {key & 7}"
+    for number, value in protobuf.fields(data):
+        if isinstance(value, bytes):
+            found.setdefault(number, []).append(value)
     return found
 
 

@@ -20,6 +20,17 @@ def cache_of(engine: MemoryEngine | LaggingEngine, limits: HistoryLimits | None 
     return CachedStorage(engine, PREFIX, wait=WAIT, limits=limits)
 
 
+async def held(value: bytes | None = None) -> tuple[LaggingEngine, CachedStorage]:
+    """A cache that knows `ns/a`, if it has a value, and hears of nothing more."""
+    engine = LaggingEngine()
+    cache = cache_of(engine)
+    if value is not None:
+        await cache.create(key("ns/a"), value)
+    await cache.list(asks())
+    engine.held = True
+    return engine, cache
+
+
 def test_one_instance_of_an_object_is_shared_by_all() -> None:
     async def tell() -> None:
         cache = cache_of(MemoryEngine())
@@ -165,10 +176,7 @@ def test_frames_of_old_changes_are_forgotten() -> None:
 
 def test_a_linearizable_read_waits_until_the_cache_has_caught_up() -> None:
     async def tell() -> None:
-        engine = LaggingEngine()
-        cache = cache_of(engine)
-        await cache.list(asks())
-        engine.held = True
+        engine, cache = await held()
         await engine.inner.put_if(key("ns/theirs"), b"1", 0)
         assert names(await cache.list(asks(read=Read.ANY))) == []
         reading = asyncio.ensure_future(cache.get(key("ns/theirs")))
@@ -184,10 +192,7 @@ def test_a_linearizable_read_waits_until_the_cache_has_caught_up() -> None:
 
 def test_a_cache_that_stays_behind_says_so() -> None:
     async def tell() -> None:
-        engine = LaggingEngine()
-        cache = cache_of(engine)
-        await cache.list(asks())
-        engine.held = True
+        engine, cache = await held()
         await engine.inner.put_if(key("ns/theirs"), b"1", 0)
         with pytest.raises(Unavailable, match="behind"):
             await cache.get(key("ns/theirs"))
@@ -199,11 +204,7 @@ def test_a_cache_that_stays_behind_says_so() -> None:
 
 def test_an_update_on_a_stale_object_is_tried_again_on_the_real_one() -> None:
     async def tell() -> None:
-        engine = LaggingEngine()
-        cache = cache_of(engine)
-        await cache.create(key("ns/a"), b"1")
-        await cache.list(asks())
-        engine.held = True
+        engine, cache = await held(b"1")
         await engine.inner.put_if(key("ns/a"), b"2", 3)
         seen: list[bytes | None] = []
 
@@ -220,11 +221,7 @@ def test_an_update_on_a_stale_object_is_tried_again_on_the_real_one() -> None:
 
 def test_no_change_and_refusals_on_a_stale_object_are_checked() -> None:
     async def tell() -> None:
-        engine = LaggingEngine()
-        cache = cache_of(engine)
-        await cache.create(key("ns/a"), b"locked")
-        await cache.list(asks())
-        engine.held = True
+        engine, cache = await held(b"locked")
         await engine.inner.put_if(key("ns/a"), b"free", 3)
         await engine.inner.put_if(key("ns/theirs"), b"x", 0)
 

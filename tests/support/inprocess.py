@@ -43,7 +43,7 @@ async def running(
 def asked(
     what: str, body: object = None, kind: str = JSON, *, token: str, headers: Mapping[str, str] = NO_HEADERS
 ) -> Request:
-    """`what`: METHOD PATH[?QUERY]. A `body` that is no bytes is sent as JSON, `kind` is its media type. `token`: or ""."""
+    """`what`: METHOD PATH[?QUERY]. `body`: bytes, or what is sent as JSON. `kind`: its media type. `token`: or ""."""
     method, _, where = what.partition(" ")
     path, _, query = where.partition("?")
     sent = [(b"host", b"localhost")]
