@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pilothouse.machinery.matching import compile_labels
-from pilothouse.machinery.selectors import Requirement, parse_field_selector, parse_label_selector
+from pilothouse.machinery.requirements import Requirement
+from pilothouse.machinery.selectors import parse_field_selector, parse_label_selector
 
 keys = st.sampled_from(["a", "b", "c", "d", *(f"k{number}" for number in range(12))])
 values = st.sampled_from(["", "x", "y", "1", "2", "30", "-4", "99999999999999999999"])

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.requirements import escape_value
 from pilothouse.machinery.selectors import (
     NOTHING,
     SelectorError,
-    escape_value,
     label_selector_of,
     parse_field_selector,
     parse_label_selector,

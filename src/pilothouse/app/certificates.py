@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from pilothouse.app.material import FRONT_PROXY, write_file
+from pilothouse.app.keyfiles import FRONT_PROXY, write_file
 
 _CA_DAYS = 3650
 _LEAF_DAYS = 365

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
+from pilothouse.app.keyfiles import FRONT_PROXY, write_file
 from pilothouse.app.settings import Settings
 from pilothouse.kit.record import record
 
 RENEW_SECONDS = 30 * 86400.0  # certificates with less time left than this are made anew at start
 _FORMAT = 2  # of made.json
-FRONT_PROXY = "front-proxy-client"  # the name by which extension servers know us
 _NAMES = (
     "localhost",
     "127.0.0.1",
@@ -99,17 +98,6 @@ def server_url(host: str, port: int) -> str:
     except ValueError:
         is_v6 = False
     return f"https://[{host}]:{port}" if is_v6 else f"https://{host}:{port}"
-
-
-def write_file(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a file whole or not at all; it is never readable by more than `mode` says."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
-    unfinished.unlink(missing_ok=True)
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    os.replace(unfinished, path)
 
 
 def _read_record(pki: Path) -> dict[str, Any]:

@@ -6,10 +6,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from pilothouse.machinery.selectors import FieldRequirement, Requirement
+from pilothouse.machinery.requirements import (
+    EXISTS,
+    GREATER,
+    LESS,
+    NOT_EQUALS,
+    NOT_EXISTS,
+    NOT_IN,
+    FieldRequirement,
+    Requirement,
+)
 
 Labels = Mapping[str, str]
 Predicate = Callable[[Labels], bool]
@@ -34,20 +42,20 @@ class _Wanted:
 
     def add(self, requirement: Requirement) -> None:
         operator, values = requirement.operator, requirement.values
-        if operator in ("notin", "!="):
+        if operator in (NOT_IN, NOT_EQUALS):
             self.outside.update(values)
             return
-        if operator == "!":
+        if operator == NOT_EXISTS:
             self.absent = True
             return
         self.present = True
-        if operator == "gt":
+        if operator == GREATER:
             bound = int(values[0])
             self.above = bound if self.above is None else max(self.above, bound)
-        elif operator == "lt":
+        elif operator == LESS:
             bound = int(values[0])
             self.below = bound if self.below is None else min(self.below, bound)
-        elif operator != "exists":
+        elif operator != EXISTS:
             self.among = frozenset(values) if self.among is None else self.among.intersection(values)
 
     @property

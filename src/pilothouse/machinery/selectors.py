@@ -10,44 +10,27 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.kit.record import record
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.matching import Predicate, compile_fields, compile_labels
 from pilothouse.machinery.names import label_value, qualified_name
-
-IN: Final = "in"
-NOT_IN: Final = "notin"
-EQUALS: Final = "="
-DOUBLE_EQUALS: Final = "=="
-NOT_EQUALS: Final = "!="
-EXISTS: Final = "exists"
-NOT_EXISTS: Final = "!"
-GREATER: Final = "gt"
-LESS: Final = "lt"
+from pilothouse.machinery.requirements import (
+    DOUBLE_EQUALS,
+    EQUALS,
+    EXISTS,
+    GREATER,
+    IN,
+    LESS,
+    NOT_EQUALS,
+    NOT_EXISTS,
+    NOT_IN,
+    FieldRequirement,
+    Requirement,
+)
 
 _TOKEN: Final = re.compile(r"[ \t\r\n]*(?:(==|!=|=|!|\(|\)|,|>|<)|([^ \t\r\n=!(),><]+))")
 _SIGNS: Final = {"=": EQUALS, "==": DOUBLE_EQUALS, "!=": NOT_EQUALS, ">": GREATER, "<": LESS, "in": IN, "notin": NOT_IN}
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+", re.ASCII)
-
-
-@record
-class Requirement:
-    """One condition on one label; values sorted."""
-
-    key: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if self.operator == NOT_EXISTS:
-            return f"!{self.key}"
-        if self.operator == EXISTS:
-            return self.key
-        if self.operator in (IN, NOT_IN):
-            return f"{self.key} {self.operator} ({','.join(self.values)})"
-        sign = {GREATER: ">", LESS: "<"}.get(self.operator, self.operator)
-        return f"{self.key}{sign}{self.values[0]}"
 
 
 class LabelSelector:
@@ -259,18 +242,6 @@ def label_selector_of(struct: Mapping[str, Any] | None) -> LabelSelector:
     return LabelSelector(tuple(found))
 
 
-@record
-class FieldRequirement:
-    """One condition on one field."""
-
-    label: str
-    equal: bool
-    value: str
-
-    def __str__(self) -> str:
-        return f"{self.label}{'=' if self.equal else '!='}{escape_value(self.value)}"
-
-
 class FieldSelector:
     """Conditions that must all hold; `matches` takes the values of an object's selectable fields by label."""
 
@@ -340,11 +311,6 @@ def _terms(text: str) -> list[str]:
 def _unescaped_operator(term: str) -> re.Match[str] | None:
     """The first sign of comparison; the label before it has no escapes."""
     return _OPERATOR.search(term)
-
-
-def escape_value(text: str) -> str:
-    r"""`\`, `,` and `=` with a `\` before them."""
-    return text.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
 
 
 def unescape_value(text: str) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pilothouse.auth.attributes import Attributes, Authorizer, Decision
 from pilothouse.builtin.authorization import rules
 from pilothouse.machinery.errors import bad_request, invalid
+from pilothouse.machinery.requirements import FieldRequirement
 from pilothouse.machinery.rules import Validate
 from pilothouse.machinery.selectors import (
-    FieldRequirement,
     FieldSelector,
     LabelSelector,
     SelectorError,
