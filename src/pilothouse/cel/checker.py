@@ -36,6 +36,8 @@ _CONSTANTS: Final[dict[type, Type]] = {
     bool: BOOL, int: INT, UInt: types.UINT, float: types.DOUBLE, str: types.STRING, bytes: types.BYTES,
     type(None): types.NULL,
 }  # fmt: skip
+_SIMPLE: Final = frozenset({"bool", "int", "uint", "double", "string", "bytes", "list", "map"})
+_ANY: Final = frozenset({"param", "dyn"})
 
 
 def check(tree: Expr, scope: Scope, problems: list[Problem]) -> Type:
@@ -44,6 +46,14 @@ def check(tree: Expr, scope: Scope, problems: list[Problem]) -> Type:
     found = checker.type(tree)
     checker.settle()
     return checker.known.apply(found, open_as_dyn=True)
+
+
+def _never(args: list[Type], wanted: tuple[Type, ...]) -> bool:
+    """A quick look: simple types that are not the wanted ones."""
+    return any(
+        one.kind in _SIMPLE and other.kind != one.kind and other.kind not in _ANY
+        for one, other in zip(args, wanted, strict=True)
+    )
 
 
 class _Checker:
@@ -195,7 +205,7 @@ class _Checker:
         result: Type | None = None
         fitting: list[Overload] = []
         for one in overloads:
-            if one.receiver != receiver or len(one.args) != len(args):
+            if one.receiver != receiver or len(one.args) != len(args) or _never(args, one.args):
                 continue
             wanted, gives = fresh(one, self.known)
             if not self.known.all_fit(args, wanted):

@@ -45,6 +45,7 @@ _PRIMITIVE: Final = frozenset({"bool", "int", "string", "bytes", "uint", "double
 _SIZED: Final = frozenset({"string", "bytes", "list", "map"})
 _ARITHMETIC: Final = {"_+_": "+", "_-_": "-", "_*_": "*"}
 _INT_LIMITS: Final = "{0} > 9223372036854775807 or {0} < -9223372036854775808"
+_RANGE: Final = (0, 1 << 20)
 _SMALL: Final = 10  # letters; comparing with a text up to here costs one unit
 Run = Callable[..., "tuple[Any, str | None, int]"]
 
@@ -161,6 +162,8 @@ class _Writer(LoopWriter):
 
     def _index(self, tree: Call, holder: str, key: str) -> str:
         one, other = tree.args[0].type, tree.args[1].type
+        if one.kind == "list" and isinstance(tree.args[1], Const) and other.kind == "int" and tree.args[1].value >= 0:
+            return self.code.keep(f"{holder}[{key}] if {key} < len({holder}) else item_at({holder}, {key})")
         if one.kind == "list" and other.kind == "int":
             found = self.code.name()
             key = self.code.keep(key)
@@ -214,7 +217,7 @@ class _Writer(LoopWriter):
         self._count(one, args, values)
         if one.inline:
             inlined = one.inline.format(*values)
-            return inlined if one.sure or one.result.kind == "bool" else code.keep(inlined)
+            return inlined if one.sure or one.result.kind == "bool" or one.function == "size" else code.keep(inlined)
         return code.keep(f"{code.constant(one.run)}({', '.join(values)})")
 
     def _count(self, one: Overload, args: list[Expr], values: list[str]) -> None:
@@ -225,8 +228,10 @@ class _Writer(LoopWriter):
             self._compared(args, values)
             return
         sizes = [self._size(arg, value) for arg, value in zip(args, values, strict=True)]
-        if all(size.isdigit() for size in sizes):
-            self.code.cost(one.work([int(size) for size in sizes]))
+        least, most = ([int(size) if size.isdigit() else other for size in sizes] for other in _RANGE)
+        cost = one.work(least)
+        if cost == one.work(most):  # what is not known does not matter
+            self.code.cost(cost)
         else:
             self.code.line(f"c += {self.code.constant(one.work)}(({', '.join(sizes)},))")
 
@@ -247,7 +252,7 @@ class _Writer(LoopWriter):
         if one == "1" or other == "1":
             self.code.cost(1)
         else:
-            self.code.line(f"c += tenth(min({one}, {other}))")
+            self.code.line(f"c += 1 if {one} <= {_SMALL} or {other} <= {_SMALL} else tenth(min({one}, {other}))")
 
     def _equality(self, tree: Call, args: list[Expr]) -> str:
         kinds = {arg.type.kind for arg in args}

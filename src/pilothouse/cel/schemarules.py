@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, Final
 
@@ -16,6 +17,9 @@ from pilothouse.machinery.structural.node import RULES, Node
 SELF: Final = "self"
 OLD: Final = "oldSelf"
 _KEY: Final = "compiled rules"
+_LOOPS: Final = re.compile(
+    r"\.(?:all|exists|exists_one|existsOne|map|filter|transform\w+|sortBy)\(|sets\.|\bdistinct\("
+)
 
 
 @record
@@ -77,6 +81,20 @@ def compile_rule(raw: dict[str, Any], kind: Type) -> Compiled:
     if message.type.kind != "string":
         return Compiled(program, None, "", "messageExpression must evaluate to a string", uses_old)
     return Compiled(program, message, uses_old=uses_old)
+
+
+def nested_rules(root: Node) -> int:
+    """How many rules of the schema loop within loops; a list's loop is around rules of items. A guess by their texts."""
+    return _nested(root, 0)
+
+
+def _nested(node: Node, around: int) -> int:
+    if not node.has_rules:
+        return 0
+    count = sum(around + len(_LOOPS.findall(raw.get("rule") or "")) > 1 for raw in node.raw.get(RULES) or ())
+    count += sum(_nested(child, around) for child in node.properties.values())
+    inside = (child for child in (node.items, node.additional) if child is not None)
+    return count + sum(_nested(child, around + 1) for child in inside)
 
 
 def rules_of(node: Node) -> tuple[Rule, ...]:

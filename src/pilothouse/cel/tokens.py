@@ -7,10 +7,9 @@ letter at which it gave up, and goes on.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from pilothouse.cel.problems import Problem
-from pilothouse.kit.record import record
 
 EOF: Final = "<EOF>"
 IDENTIFIER: Final = "IDENTIFIER"
@@ -21,22 +20,24 @@ FLOAT: Final = "NUM_FLOAT"
 STRING: Final = "STRING"
 BYTES: Final = "BYTES"
 WORDS: Final = frozenset({"in", "true", "false", "null"})
+_KINDS: Final = {kind: kind for kind in (IDENTIFIER, ESCAPED, INT, UINT, FLOAT, STRING, BYTES)}
 
-_SIGNS: Final = ("==", "!=", "<=", ">=", "&&", "||", *"<>[]{}().,-!?:+*/%")
 _BLANK: Final = re.compile(r"(?:[\t \r\n\f]+|//[^\n]*)+")
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_QUOTED_NAME: Final = re.compile(r"`[A-Za-z0-9_.\-/ ]+`")
-_NUMBER: Final = re.compile(
-    r"(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<uint>(?:0x[0-9a-fA-F]+|[0-9]+)[uU])|(?P<int>0x[0-9a-fA-F]+|[0-9]+)"
-)
 # What may stand behind a backslash.
 _ESCAPE: Final = r"\\(?:[abfnrtv\"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
-_TEXT: Final = re.compile(
-    rf"""(?P<head>[bB]?)(?:
-      (?P<raw>[rR])(?:\"\"\"(?:.|\n|\r)*?\"\"\"|'''(?:.|\n|\r)*?'''|"[^"\n\r]*"|'[^'\n\r]*')
+_TEXT: Final = rf"""
+      (?:[rR](?:\"\"\"(?:.|\n|\r)*?\"\"\"|'''(?:.|\n|\r)*?'''|"[^"\n\r]*"|'[^'\n\r]*')
       |\"\"\"(?:{_ESCAPE}|[^\\])*?\"\"\"|'''(?:{_ESCAPE}|[^\\])*?'''
-      |"(?:{_ESCAPE}|[^\\"\n\r])*"|'(?:{_ESCAPE}|[^\\'\n\r])*')""",
+      |"(?:{_ESCAPE}|[^\\"\n\r])*"|'(?:{_ESCAPE}|[^\\'\n\r])*')"""
+# One word, each kind a group of its name.
+_WORD: Final = re.compile(
+    rf"""(?:[\t\x20\r\n\f]+|//[^\n]*)*(?:
+      (?P<BYTES>[bB]{_TEXT})|(?P<STRING>{_TEXT})
+      |(?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)
+      |(?P<NUM_FLOAT>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
+      |(?P<NUM_UINT>(?:0x[0-9a-fA-F]+|[0-9]+)[uU])|(?P<NUM_INT>0x[0-9a-fA-F]+|[0-9]+)
+      |(?P<sign>[=!<>]=|&&|\|\||[<>\[\]{{}}().,\-!?:+*/%])
+      |(?P<ESC_IDENTIFIER>`[A-Za-z0-9_.\-/\x20]+`))""",
     re.VERBOSE,
 )
 _OPENING: Final = re.compile(r"[bB]?[rR]?[\"']")
@@ -48,8 +49,7 @@ _HALF_ESCAPE: Final = re.compile(
 )  # as much of an escape as was right
 
 
-@record
-class Token:
+class Token(NamedTuple):
     """`kind`: a sign or keyword itself, or one of the names above. `start`, `end`: offsets."""
 
     kind: str
@@ -61,49 +61,29 @@ class Token:
 def tokens(source: str, problems: list[Problem]) -> list[Token]:
     """The words, with EOF at the end; what is none is told in `problems`."""
     found: list[Token] = []
-    at, size = 0, len(source)
+    at, size, match = 0, len(source), _WORD.match
     while True:
+        word = match(source, at)
+        if word is not None:
+            kind = str(word.lastgroup)
+            text, at = word[kind], word.end()
+            if kind == "sign" or text in WORDS:
+                kind = text
+            found.append(Token(_KINDS.get(kind, kind), text, at - len(text), at))
+            continue
         blank = _BLANK.match(source, at)
         if blank is not None:
             at = blank.end()
         if at >= size:
             found.append(Token(EOF, EOF, size, size))
             return found
-        token = _token(source, at)
-        if token is None:
-            end = _given_up(source, at)
-            problems.append(Problem(at, f"Syntax error: token recognition error at: '{_escaped(source[at:end])}'"))
-            at = end
-        else:
-            found.append(token)
-            at = token.end
+        end = _given_up(source, at)
+        problems.append(Problem(at, f"Syntax error: token recognition error at: '{_escaped(source[at:end])}'"))
+        at = end
 
 
 def _escaped(text: str) -> str:
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-
-
-def _token(source: str, at: int) -> Token | None:
-    letter = source[at]
-    if letter in "bBrR\"'":
-        text = _TEXT.match(source, at)
-        if text is not None:
-            return Token(BYTES if text["head"] else STRING, text[0], at, text.end())
-    name = _NAME.match(source, at)
-    if name is not None:
-        return Token(name[0] if name[0] in WORDS else IDENTIFIER, name[0], at, name.end())
-    if letter.isascii() and (letter.isdigit() or letter == "."):
-        number = _NUMBER.match(source, at)
-        if number is not None:
-            kind = FLOAT if number["float"] else UINT if number["uint"] else INT
-            return Token(kind, number[0], at, number.end())
-    if letter == "`":
-        quoted = _QUOTED_NAME.match(source, at)
-        return Token(ESCAPED, quoted[0], at, quoted.end()) if quoted is not None else None
-    for sign in _SIGNS:
-        if source.startswith(sign, at):
-            return Token(sign, sign, at, at + len(sign))
-    return None
 
 
 def _given_up(source: str, at: int) -> int:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pilothouse.cel.rules import broken
+from pilothouse.cel.schemarules import nested_rules
 from pilothouse.extensions import scale
 from pilothouse.extensions.definition import Version
+from pilothouse.kit.aside import HEAVY
 from pilothouse.machinery.errors import Cause
 from pilothouse.machinery.structural import embedded, unique
 from pilothouse.machinery.structural.check import Check, check
@@ -29,6 +31,7 @@ _NOT_CHECKED: Final = (
     "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
     "validation"
 )
+_PAIRS: Final = 8  # pairs of bytes that are as much work as a byte of usual JSON
 _NOT_COUNTED: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
@@ -43,6 +46,7 @@ def behaviour(root: Node, version: Version) -> Callable[[], Behaviour]:
             warn=_warn,
             parts={"status": Part(validate=whole.validate_status), "scale": Part(validate=whole.validate)},
             generation=None if version.status else _changed,
+            effort=whole.effort if root.has_rules else None,
         )
 
     return make
@@ -65,6 +69,14 @@ class _Validation:
         self._scale = version.scale
         self._valid: Check = check(root)
         self._status = root.properties.get("status")
+        self._tried = False
+        self._nested = nested_rules(root) if root.has_rules else 0
+
+    def effort(self, size: int) -> int:
+        """Rules are compiled when they are first tried; loops in loops look at each pair of items."""
+        if not self._tried:
+            return HEAVY
+        return self._nested * size * size // _PAIRS
 
     def validate(self, obj: Object, old: Object | None, context: Context) -> Sequence[Cause]:
         causes: list[Cause] = []
@@ -89,15 +101,15 @@ class _Validation:
         causes += self._scales(obj)
         return [*causes, *self._rules(self._root, causes, obj, old, context)]
 
-    @staticmethod
     def _rules(
-        root: Node, causes: Sequence[Cause], obj: Object, old: Object | None, context: Context
+        self, root: Node, causes: Sequence[Cause], obj: Object, old: Object | None, context: Context
     ) -> Sequence[Cause]:
         """Rules are not looked at where what they speak of is of the wrong type or size."""
         if not root.has_rules:
             return ()
         if any(cause.reason in _BLOCKING for cause in causes):
             return [Cause("FieldValueInvalid", f"Invalid value: null: {_NOT_CHECKED}", "<nil>")]
+        self._tried = True
         return broken(root, obj, old, context.warn)
 
     def _scales(self, obj: Object) -> list[Cause]:

@@ -69,7 +69,8 @@ class Behaviour:
 
     `validate` runs after the generic check of metadata. `generation` says whether an update raises the generation;
     None leaves it to the table of facts (spec changed). `heeds_empty`: paths of lists of which the rules want to know
-    whether they were sent as `[]`, which no decoded object tells; the context has those that were. `default_grace` and
+    whether they were sent as `[]`, which no decoded object tells; the context has those that were. `effort` says how
+    many bytes of usual JSON are as much work as validation of an object of so many bytes. `default_grace` and
     `orphan_by_default` are for deletes; `grace` computes a pod's.
     """
 
@@ -80,3 +81,4 @@ class Behaviour:
     parts: Mapping[str, Part] = field(default_factory=dict)
     generation: Callable[[Object, Object], bool] | None = None
     heeds_empty: tuple[str, ...] = ()
+    effort: Callable[[int], int] | None = None

@@ -100,6 +100,11 @@ class GenericStore:
             if repeated:
                 write.warn(meta.OWNERS_WARNING + repeated)
 
+    def _weight(self, write: Write) -> int:
+        """How much work it is to validate, in bytes of usual JSON."""
+        size, effort_of = write.load.size, self.behaviour.effort
+        return size if effort_of is None else max(size, effort_of(size))
+
     async def create(self, obj: Object, write: Write) -> StoredObject:
         """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's."""
         admission = self.services.admission
@@ -135,7 +140,7 @@ class GenericStore:
         try:
             await self._aside(write.load.size, self._shape_create, obj, write)
             await pending.take(obj, None, write)
-            await self._aside(write.load.size, self._check_create, obj, write)
+            await self._aside(self._weight(write), self._check_create, obj, write)
             await self.services.admission.validate("CREATE", obj, None, write)
         except APIError:
             await pending.settle(False)
@@ -320,7 +325,7 @@ class GenericStore:
         await self.services.admission.mutate("CREATE", obj, None, write)
         await self._aside(write.load.size, self._shape_create, obj, write)
         await pending.take(obj, None, write)
-        await self._aside(write.load.size, self._check_create, obj, write)
+        await self._aside(self._weight(write), self._check_create, obj, write)
         await self.services.admission.validate("CREATE", obj, None, write)
         return await self._aside(write.load.size, self.codec.encode, obj)
 
@@ -338,7 +343,7 @@ class GenericStore:
         await self._aside(write.load.size, self._shape_update, obj, old, write)
         if not write.subresource:
             await pending.take(obj, old, write)
-        await self._aside(write.load.size, self._check_update, obj, old, write)
+        await self._aside(self._weight(write), self._check_update, obj, old, write)
         await self.services.admission.validate("UPDATE", obj, old, write)
         old["metadata"].pop("resourceVersion", None)
         value = await self._aside(write.load.size, self._written, obj, old)
