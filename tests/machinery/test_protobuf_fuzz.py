@@ -173,3 +173,17 @@ def test_a_mebibyte_in_one_value_is_read_at_once() -> None:
     started = time.process_time()
     assert protobuf.decode_message(schema, data)["data"] == obj["data"]
     assert time.process_time() - started < 0.2
+
+
+def test_more_messages_than_any_object_can_hold_are_refused_before_all_are_read() -> None:
+    schema = builtin_types().get(CORE, "PodSpec")
+    for filling in (b"\x12\x00", b"\x12\x02\x3a\x00"):
+        for rest in (b"", b"\x0a\x00"):  # in order, and not
+            with pytest.raises(protobuf.ProtobufError, match="proto: Containers: more than 116508 messages"):
+                protobuf.decode_message(schema, filling * 200_000 + rest)
+    assert len(protobuf.decode_message(schema, b"\x12\x00" * 100_000)["containers"]) == 100_000
+
+
+def test_a_list_of_objects_may_be_as_long_as_it_is() -> None:
+    pods = protobuf.decode_message(builtin_types().get(CORE, "PodList"), b"\x12\x00" * 100_000)
+    assert len(pods["items"]) == 100_000

@@ -13,10 +13,19 @@ from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan, specials
+from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_items
 from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, repair
-from pilothouse.machinery.protobuf.wire import Odd, ProtobufError, narrow, read_int32, read_int64, read_unsigned
+from pilothouse.machinery.protobuf.wire import (
+    Odd,
+    ProtobufError,
+    TooMany,
+    narrow,
+    read_int32,
+    read_int64,
+    read_unsigned,
+)
 from pilothouse.machinery.schema import Schema
 
 _LONG: Final = 400  # signs of a literal that are not worth their place
@@ -35,10 +44,6 @@ _FROM_BYTES: Final[dict[str, Callable[[bytes], Any]]] = {
     s.RAW: specials.decode_raw,
     s.JSON: specials.decode_raw,
 }
-_ZERO: Final = {
-    s.STRING: '""', s.BOOL: "False", s.INT32: "0", s.INT64: "0", s.FLOAT64: "0", s.QUANTITY: '"0"',
-    s.INT_OR_STRING: "0", s.DURATION: '"0s"',
-}  # fmt: skip
 
 
 def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = "", kind: str = "") -> dict[str, Any]:
@@ -51,6 +56,8 @@ def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = 
         decode = decoder(schema)
         try:
             return _decode(decode, data, api_version, kind)
+        except TooMany:
+            raise
         except (Odd, IndexError, ProtobufError):
             return _decode(decode, repair(schema, data), api_version, kind)
     except (Odd, IndexError):
@@ -93,7 +100,7 @@ class _Source:
         self.waiting: list[Slot] = []  # read, but to be put into `d` behind fields that are read later
         self.names: dict[str, Any] = {
             "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
-            "N": Odd(), "Odd": Odd, "E": ProtobufError,
+            "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany,
         }  # fmt: skip
 
     def build(self) -> tuple[str, dict[str, Any]]:
@@ -139,6 +146,8 @@ class _Source:
         if slot.label == LIST:
             self._add(2, f"{target} l = []" if target[0] == "d" else f"l = {target} []", f"while t == {number}:")
             self._value(slot, 3, "l.append({})")
+            if most := most_items(slot):
+                self._add(3, f"if len(l) > {most}: raise TooMany({slot.go_name!r}, {most})")
         elif slot.label == MAP:
             self._add(2, f"{target} m = {{}}", "p = None", f"while t == {number}:")
             self._entry(slot)
@@ -154,7 +163,7 @@ class _Source:
         self._add(1, f"if t == {number}:")
         self._length(2)
         self._add(2, f"{function}(b, s, i, e, {filled})", *self._next("e"))
-        shown = _members(slot.schema)
+        shown = members(slot.schema)
         if shown:
             self._add(1, f"else: {filled}.update({{{', '.join(shown)}}})")
 
@@ -167,7 +176,7 @@ class _Source:
         return ""
 
     def _else(self, slot: Slot, target: str) -> None:
-        shown = _absent(slot)
+        shown = absent(slot)
         if shown or target[0] == "x":
             self._add(1, f"else: {target} {shown or 'N'}")
 
@@ -272,33 +281,6 @@ class _Source:
         )
         self._put(self._payload(slot, "j", "e", 3), 3, "m[k] = {}", "")
         self._add(3, *self._next("e"))
-
-
-def _absent(slot: Slot) -> str:
-    """The literal for a field that is not on the wire; "" where it is not shown."""
-    if slot.label in (LIST, MAP) or slot.pointer or slot.kind in (s.BYTES, plan.WRAPPED):
-        return "" if slot.omitempty else "None"
-    if slot.kind == s.STRUCT:
-        return empty_literal(slot.schema)
-    if slot.omitzero or (slot.omitempty and slot.kind in plan.SCALARS):
-        return ""
-    return _ZERO.get(slot.kind, "None")
-
-
-def _members(schema: Schema) -> list[str]:
-    """The members of an empty message, each as it stands in a literal."""
-    found: list[str] = []
-    for slot in sorted(plan.slots(schema), key=lambda slot: slot.place):
-        if slot.label == INLINE:
-            found += _members(slot.schema)
-        elif shown := _absent(slot):
-            found.append(f"{slot.name!r}: {shown}")
-    return found
-
-
-def empty_literal(schema: Schema) -> str:
-    """What an empty message is, as it stands in generated code."""
-    return f"{{{', '.join(_members(schema))}}}"
 
 
 def _indirect(slot: Slot) -> Decoder:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from pilothouse.kit.record import record
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
+from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.plan import LIST, MAP, Slot
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
@@ -24,6 +25,7 @@ from pilothouse.machinery.protobuf.wire import (
     VARINT,
     VARINTS,
     ProtobufError,
+    TooMany,
     read_unsigned,
 )  # fmt: skip
 from pilothouse.machinery.schema import Schema
@@ -100,6 +102,7 @@ class _Way:
     wire: int
     tag: bytes
     message: Schema | None  # of a value, or of a map's values
+    most: int  # messages in a list; 0: any number
 
 
 class _Plan:
@@ -115,7 +118,7 @@ class _Plan:
         for slot in plan.slots(schema):
             wire = LENGTH if slot.label == MAP else _wire(slot)
             tag = slot.number << 3 | wire
-            way = _Way(slot, slot.label, wire, _varint(tag), plan.message_of(slot))
+            way = _Way(slot, slot.label, wire, _varint(tag), plan.message_of(slot), most_items(slot))
             self.ways[tag] = self.numbers[slot.number] = way
 
 
@@ -184,6 +187,8 @@ def _take(found: dict[int, Any], way: _Way, value: bytes, depth: int) -> None:
         written = _nested(way, value, depth) if value else _EMPTY
         if number in found:
             found[number].append(written)
+            if way.most and len(found[number]) > way.most:
+                raise TooMany(way.slot.go_name, way.most)
         else:
             found[number] = [written]
     elif way.message is None:

@@ -23,6 +23,13 @@ class ProtobufError(ValueError):
     """Bytes that are no message of their type, or an object that its type cannot hold. The text is the original's."""
 
 
+class TooMany(ProtobufError):
+    """More messages than any object can hold. Looking closer would not help."""
+
+    def __init__(self, name: str, most: int) -> None:
+        super().__init__(f"proto: {name}: more than {most} messages")
+
+
 class Odd(Exception):
     """The straight-line decoder met what it does not expect; the careful one must look. Never leaves the package."""
 
