@@ -61,10 +61,11 @@ class Rule:
             frozenset(rule.get("resourceNames") or ()),
         )
 
-    def takes(self, kind: Kind, form: Form) -> bool:
-        """Whether it is about such a write, seen in a form. Names are not looked at."""
+    def takes(self, kind: Kind, form: Form, name: str | None) -> bool:
+        """Whether it is about such a write, seen in a form. `name` None: names are not looked at."""
         return (
-            _among(kind.operation, self.operations)
+            (not self.names or name is None or name in self.names)
+            and _among(kind.operation, self.operations)
             and _among(form.group, self.groups)
             and _among(form.version, self.versions)
             and self._takes_scope(kind)
@@ -86,12 +87,19 @@ def _among(value: str, wanted: frozenset[str]) -> bool:
 
 class Criteria:
     """All that one webhook or policy says about the writes it wants. `what` holds namespaceSelector, objectSelector
-    and matchPolicy; `rules` and `excluded` are lists of rules as they stand in a configuration.
+    and matchPolicy; `rules` and `excluded` are lists of rules as they stand in a configuration. `all_without`: without
+    rules all writes are wanted.
     """
 
     def __init__(
-        self, what: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], excluded: Sequence[Mapping[str, Any]] = ()
+        self,
+        what: Mapping[str, Any],
+        rules: Sequence[Mapping[str, Any]],
+        excluded: Sequence[Mapping[str, Any]] = (),
+        *,
+        all_without: bool = False,
     ) -> None:
+        self._all = all_without
         self._rules = [Rule.of(rule) for rule in rules]
         self._excluded = [Rule.of(rule) for rule in excluded]
         self._equivalent = what.get("matchPolicy") != "Exact"
@@ -106,17 +114,28 @@ class Criteria:
             self._broken = str(error)
             return NOTHING
 
-    def form(self, kind: Kind) -> Form | None:
-        """In which form it wants to see such writes; None where it does not."""
-        if any(rule.takes(kind, kind.own) for rule in self._excluded):
-            return None
-        if any(rule.takes(kind, kind.own) for rule in self._rules):
+    def form(self, kind: Kind, name: str | None = None) -> Form | None:
+        """In which form it wants to see such writes; None where it does not. Without rules it wants all.
+
+        `name` of the object decides where rules say names; without it (None) all that may be wanted is.
+        """
+        if name is not None or not any(rule.names for rule in self._excluded):
+            if self._taken(self._excluded, kind, name) is not None:
+                return None
+        return self._taken(self._rules, kind, name) if self._rules or not self._all else kind.own
+
+    def _taken(self, rules: Sequence[Rule], kind: Kind, name: str | None) -> Form | None:
+        if any(rule.takes(kind, kind.own, name) for rule in rules):
             return kind.own
-        if self._equivalent:
-            for form in kind.others:
-                if any(rule.takes(kind, form) for rule in self._rules):
-                    return form
+        for form in kind.others if self._equivalent else ():
+            if any(rule.takes(kind, form, name) for rule in rules):
+                return form
         return None
+
+    @property
+    def asks_name(self) -> bool:
+        """Whether `form` needs the name."""
+        return any(rule.names for rule in (*self._rules, *self._excluded))
 
     @property
     def asks_namespace(self) -> bool:

@@ -28,6 +28,10 @@ from pilothouse.admission.optional.pods import (
 from pilothouse.admission.optional.services import DenyServiceExternalIPs
 from pilothouse.admission.optional.tolerations import PodTolerationRestriction
 from pilothouse.admission.podsecurity.plugin import PodSecurity
+from pilothouse.admission.policies.known import Policies
+from pilothouse.admission.policies.params import stored
+from pilothouse.admission.policies.validating import Around as JudgeNeeds
+from pilothouse.admission.policies.validating import ValidatingAdmissionPolicy
 from pilothouse.admission.priority import Priority
 from pilothouse.admission.quota.plugin import ResourceQuota
 from pilothouse.admission.runtimeclass import RuntimeClass
@@ -54,11 +58,14 @@ async def _a_moment() -> None:
 
 @record
 class Webhooks:
-    """The webhooks of both kinds of configuration, and what calls of them need. `aside`: see `Around`."""
+    """The webhooks of both kinds of configuration, what calls of them need, and the policies. `aside`: where long
+    expressions are evaluated.
+    """
 
     mutating: Hooks
     validating: Hooks
     calling: Calling
+    policies: Policies
     aside: Aside
 
 
@@ -141,10 +148,7 @@ _FIRST: Final[tuple[tuple[str, Make, bool], ...]] = (
     ("DenyServiceExternalIPs", lambda needs: DenyServiceExternalIPs(), False),
     ("PodTopologyLabels", lambda needs: PodTopologyLabels(needs.kind("", "nodes")), True),
 )
-_ASKING: Final[tuple[tuple[str, type[MutatingAdmissionWebhook | ValidatingAdmissionWebhook]], ...]] = (
-    (MutatingAdmissionWebhook.name, MutatingAdmissionWebhook),
-    (ValidatingAdmissionWebhook.name, ValidatingAdmissionWebhook),
-)
+_ASKING: Final = (MutatingAdmissionWebhook.name, ValidatingAdmissionPolicy.name, ValidatingAdmissionWebhook.name)
 _LAST: Final[tuple[tuple[str, Make, bool], ...]] = (
     (
         "ResourceQuota",
@@ -153,7 +157,7 @@ _LAST: Final[tuple[tuple[str, Make, bool], ...]] = (
     ),
     ("AlwaysDeny", lambda needs: AlwaysDeny(), False),
 )
-NAMES: Final = (*(name for name, _, _ in _FIRST), *(name for name, _ in _ASKING), *(name for name, _, _ in _LAST))
+NAMES: Final = (*(name for name, _, _ in _FIRST), *_ASKING, *(name for name, _, _ in _LAST))
 
 
 class UnknownPlugin(ValueError):
@@ -199,9 +203,13 @@ def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
     if given is None:
         return []
     around = Around(needs.namespaces, given.calling, needs.authorize, given.aside)
-    hooks = (given.mutating, given.validating)
-    made = [(name, plugin(own, around)) for (name, plugin), own in zip(_ASKING, hooks, strict=True)]
-    return [plugin for name, plugin in made if choice.takes(name, True, needs)]
+    judging = JudgeNeeds(needs.namespaces, needs.authorize, stored(needs.stores), given.aside)
+    made: list[Plugin] = [
+        MutatingAdmissionWebhook(given.mutating, around),
+        ValidatingAdmissionPolicy(given.policies, judging),
+        ValidatingAdmissionWebhook(given.validating, around),
+    ]
+    return [plugin for plugin in made if choice.takes(plugin.name, True, needs)]
 
 
 def after_webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:

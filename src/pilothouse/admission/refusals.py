@@ -11,8 +11,10 @@ NAMELESS = "Unknown"
 
 
 def subject(attributes: Attributes) -> str:
-    """The name of what is written: of the request, of the object, or what its name will begin with."""
-    if attributes.write.name:
+    """The name of what is written: of the request, of the object, or what its name will begin with. What is one of many
+    that are deleted has none.
+    """
+    if attributes.write.name and not attributes.write.collection:
         return attributes.write.name
     metadata = (attributes.obj or {}).get("metadata") or {}
     return metadata.get("name") or metadata.get("generateName") or NAMELESS

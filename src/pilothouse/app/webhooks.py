@@ -1,17 +1,19 @@
-"""Admission webhooks: what calls of them need, and their configurations, which are followed from the start."""
+"""Admission webhooks and policies: what calls of webhooks need, and the configurations, followed from the start."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 
 import orjson
 
 from pilothouse.admission.criteria import GROUP
 from pilothouse.admission.defaults import Webhooks
 from pilothouse.admission.lookups import Stores
+from pilothouse.admission.policies.known import Policies
 from pilothouse.admission.webhooks.calls import Calling
 from pilothouse.admission.webhooks.hooks import Hooks
 from pilothouse.admission.webhooks.metrics import WebhookMetrics
@@ -20,18 +22,24 @@ from pilothouse.aggregator.apiservice import ServiceReference
 from pilothouse.aggregator.lookups import StoreLookups
 from pilothouse.aggregator.services import Resolver, Unresolved
 from pilothouse.builtin.types import TypeTable
-from pilothouse.cache.follow import Changed, Follower
+from pilothouse.cache.follow import Follower
 from pilothouse.kit.aside import Aside
 from pilothouse.kit.ids import UuidSource
 from pilothouse.kit.metrics import Registry
 from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks as StartHooks
 from pilothouse.serving.webhook import Outside, Resolve
-from pilothouse.storage.api import StoredObject
+from pilothouse.storage.api import Storage, StoredObject
 
 _HOOK: Final = "start-apiserver-admission-initializer"
-_MUTATING: Final = "mutatingwebhookconfigurations"
-_VALIDATING: Final = "validatingwebhookconfigurations"
+Set = Callable[[str, "dict[str, Any] | None"], None]  # name, the object or None: it is gone
+
+
+class Known(Protocol):
+    """What is kept up to date."""
+
+    def know_all(self) -> None:
+        """What was stored has been told."""
 
 
 def outside(stores: Stores) -> Outside:
@@ -59,29 +67,41 @@ def build_webhooks(outside: Outside, types: TypeTable, registry: Registry, aside
     """None are known until `follow_webhooks`."""
     schemas = {version: types.get(f"k8s.io/api/admission/{version}", KIND) for version in VERSIONS}
     calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter)
-    return Webhooks(Hooks(outside), Hooks(outside), calling, aside)
+    return Webhooks(Hooks(outside), Hooks(outside), calling, Policies(), aside)
 
 
 def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks: list[asyncio.Task[None]]) -> None:
     """Keep them up to date from the start on. `tasks`: those of the server."""
-    kinds = ((_MUTATING, webhooks.mutating), (_VALIDATING, webhooks.validating))
+    policies = webhooks.policies
+    kinds: tuple[tuple[Known, dict[str, Set]], ...] = (
+        (webhooks.mutating, {"mutatingwebhookconfigurations": webhooks.mutating.set}),
+        (webhooks.validating, {"validatingwebhookconfigurations": webhooks.validating.set}),
+        (
+            policies,
+            {
+                "validatingadmissionpolicies": policies.set_policy,
+                "validatingadmissionpolicybindings": policies.set_binding,
+            },
+        ),
+    )
 
     async def follow() -> None:
-        for plural, known in kinds:
-            if (GROUP, plural) not in stores:
-                known.know_all()
-                continue
-            storage = stores[GROUP, plural].storage
-            follower = Follower(storage, _taker(storage.prefix, known))
-            tasks.append(asyncio.get_running_loop().create_task(follower.run(), name=f"follow {plural}"))
-            await follower.synced.wait()
+        for known, takers in kinds:
+            for plural, take in takers.items():
+                if (GROUP, plural) in stores:
+                    await _follow(stores[GROUP, plural].storage, take, tasks)
             known.know_all()
 
     hooks.add(_HOOK, follow)
 
 
-def _taker(prefix: str, known: Hooks) -> Changed:
-    def changed(key: str, stored: StoredObject | None) -> None:
-        known.set(key[len(prefix) :], None if stored is None else orjson.loads(stored.value))
+async def _follow(storage: Storage, take: Set, tasks: list[asyncio.Task[None]]) -> None:
+    """Tell of all objects and each change from now on; returns when those that were stored are told."""
+    prefix = len(storage.prefix)
 
-    return changed
+    def changed(key: str, stored: StoredObject | None) -> None:
+        take(key[prefix:], None if stored is None else orjson.loads(stored.value))
+
+    follower = Follower(storage, changed)
+    tasks.append(asyncio.get_running_loop().create_task(follower.run(), name=f"follow {storage.prefix}"))
+    await follower.synced.wait()

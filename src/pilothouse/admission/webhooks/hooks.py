@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.admission.conditions import Conditions
 from pilothouse.admission.criteria import Criteria, Kind
 from pilothouse.admission.forms import Form, Forms
-from pilothouse.admission.webhooks.conditions import Conditions
 from pilothouse.admission.webhooks.review import VERSIONS
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Write

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes, Rounds
+from pilothouse.admission.conditions import ConditionFailed
 from pilothouse.admission.criteria import GROUP, namespace_labels
 from pilothouse.admission.expressions import asking
 from pilothouse.admission.forms import Forms
@@ -17,7 +18,6 @@ from pilothouse.admission.lookups import Reader
 from pilothouse.admission.refusals import refuse
 from pilothouse.admission.webhooks.answer import BadAnswer, Verdict
 from pilothouse.admission.webhooks.calls import Calling, Trouble, ask, count, outcome
-from pilothouse.admission.webhooks.conditions import ConditionFailed
 from pilothouse.admission.webhooks.hooks import Hooks, Wanted
 from pilothouse.admission.webhooks.metrics import ADMIT, VALIDATING
 from pilothouse.admission.webhooks.patching import Operations, operations_of, patched

@@ -32,6 +32,7 @@ def _mutation(value: Object, field: Field) -> None:
 
 
 def _mutations(value: Object, field: Field) -> None:
+    policies.variables(value, field)
     mutations: Sequence[Object] = value.get("mutations") or ()
     if not mutations:
         field.required("mutations", "mutations must contain at least one item")

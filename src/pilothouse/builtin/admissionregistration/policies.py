@@ -1,7 +1,4 @@
-"""What validating and mutating admission policies and their bindings have in common.
-
-Expressions are only looked at as texts here; that they compile is the business of the expression language.
-"""
+"""What validating and mutating admission policies and their bindings have in common."""
 
 from __future__ import annotations
 
@@ -9,9 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from pilothouse.admission.expressions import Declared, compiled, environment, problem
 from pilothouse.builtin.admissionregistration import matching
 from pilothouse.builtin.shared.fields import given, inside
 from pilothouse.builtin.shared.selectors import label_selector
+from pilothouse.cel.environment import Environment
+from pilothouse.cel.types import BOOL, Type
+from pilothouse.kit.record import record
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Defaults, Field, Rule, at, defaults, one_of, required, vocabulary
 from pilothouse.registry.behaviour import Object
@@ -56,17 +57,38 @@ def _constraints(value: Object, field: Field) -> None:
     matching.match_resources(value, field)
 
 
-def _variables(value: Sequence[Object], field: Field) -> None:
+@record
+class Speech:
+    """What the expressions of a policy may speak of, and those that make messages."""
+
+    within: Environment
+    telling: Environment
+
+
+def variables(spec: Object, field: Field) -> Speech:
+    """The rules of `variables`, each of which may speak of those before it."""
+    params = spec.get("paramKind") is not None
+    declared = Declared({}) if spec.get("variables") else None
+    within = environment(params=params, variables=declared)
+
     def variable(one: Object, inner: Field) -> None:
         name = one.get("name", "")
         if not name:
             inner.required("name", "name is not specified")
         elif not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
             inner.invalid("name", name, "must be a valid CEL identifier")
-        if not one.get("expression", "").strip():
+        text = one.get("expression", "")
+        if not text.strip():
             inner.required("expression", _NO_EXPRESSION)
+            return
+        program = compiled(text, within)
+        if isinstance(program, str):
+            inner.invalid("expression", text, program)
+        elif declared is not None:
+            declared.add(name, program.type)
 
-    field.each("", variable, value)
+    field.each("variables", variable, spec.get("variables"))
+    return Speech(within, environment(params=params, asking=False, variables=declared))
 
 
 # What both kinds of policies judge first, and what comes after a kind's own rules for what it matches.
@@ -76,15 +98,22 @@ first_rules: Final[Sequence[Rule]] = (
     at("spec.paramKind", _param_kind_rules),
     at("spec.matchConstraints", given, _constraints),
 )
-then_rules: Final[Sequence[Rule]] = (
-    at("spec.matchConditions", matching.match_conditions),
-    at("spec.variables", _variables),
-)
+then_rules: Final[Sequence[Rule]] = (at("spec.matchConditions", matching.match_conditions),)
 
 
-def expression(value: Object, field: Field) -> None:
-    if not value.get("expression", "").strip():
+def expression(value: Object, field: Field, within: Environment) -> None:
+    text = value.get("expression", "")
+    if not text.strip():
         field.required("expression", _NO_EXPRESSION)
+    else:
+        compiles(field, "expression", text, within, BOOL)
+
+
+def compiles(field: Field, step: str, text: str, within: Environment, *wanted: Type) -> None:
+    """An expression must compile, and evaluate to one of the wanted types."""
+    why = problem(text, within, *wanted)
+    if why:
+        field.invalid(step, text, why)
 
 
 # -- bindings

@@ -7,6 +7,7 @@ from typing import Final
 
 from pilothouse.builtin.admissionregistration import policies
 from pilothouse.builtin.shared.conditions import conditions
+from pilothouse.cel.types import NULL, STRING
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, at_most, one_of, rules
 from pilothouse.registry.behaviour import Behaviour, Object, Part
@@ -17,11 +18,13 @@ _LONGEST_ANNOTATION: Final = 5 * 1024
 _SOMETHING: Final = "validations or auditAnnotations must contain at least one item"
 
 
-def _validation(value: Object, field: Field) -> None:
-    policies.expression(value, field)
+def _validation(value: Object, field: Field, speech: policies.Speech) -> None:
+    policies.expression(value, field, speech.within)
     text = value.get("messageExpression", "")
     if text and not text.strip():
         field.invalid("messageExpression", text, "must be non-empty if specified")
+    elif text:
+        policies.compiles(field, "messageExpression", text, speech.telling, STRING)
     message = value.get("message", "")
     if message and not message.strip():
         field.invalid("message", message, "must be non-empty if specified")
@@ -30,14 +33,18 @@ def _validation(value: Object, field: Field) -> None:
     at("reason", one_of(*_REASONS))(value, field)
 
 
-def _validations(value: Object, field: Field) -> None:
+def _expressions(value: Object, field: Field) -> None:
+    speech = policies.variables(value, field)
     if not value.get("validations") and not value.get("auditAnnotations"):
         field.required("validations", _SOMETHING)
         field.required("auditAnnotations", _SOMETHING)
-    field.each("validations", _validation, value.get("validations"))
+    field.each("validations", lambda one, inner: _validation(one, inner, speech), value.get("validations"))
+    field.within(
+        "auditAnnotations", lambda all_, inner: _annotations(all_, inner, speech), value.get("auditAnnotations") or ()
+    )
 
 
-def _annotations(value: Sequence[Object], field: Field) -> None:
+def _annotations(value: Sequence[Object], field: Field, speech: policies.Speech) -> None:
     at_most(_MOST_ANNOTATIONS)(value, field)
     policy = field.root["metadata"].get("name", "")
     seen: set[str] = set()
@@ -53,6 +60,8 @@ def _annotations(value: Sequence[Object], field: Field) -> None:
             inner.required("valueExpression", "valueExpression is not specified")
         elif len(text.encode()) > _LONGEST_ANNOTATION:
             inner.too_long("valueExpression", _LONGEST_ANNOTATION)
+        else:
+            policies.compiles(inner, "valueExpression", text, speech.within, STRING, NULL)
 
     field.each("", annotation, value)
 
@@ -72,8 +81,7 @@ behaviour: Final = Behaviour(
     validate=rules(
         *policies.first_rules,
         *policies.then_rules,
-        at("spec", _validations),
-        at("spec.auditAnnotations", _annotations),
+        at("spec", _expressions),
     ),
     parts={
         "status": Part(

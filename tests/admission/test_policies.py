@@ -1,0 +1,123 @@
+"""Validating admission policies: rules in CEL that writes must keep. What the recorded conversations leave open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from admission.far import BASE, CONFIG_MAPS, MAPS, config_map
+from builtin.inside import Inside, Object, Reply, run, server
+
+POLICIES, BINDINGS = f"{BASE}/validatingadmissionpolicies", f"{BASE}/validatingadmissionpolicybindings"
+API = "admissionregistration.k8s.io/v1"
+
+
+async def policy(api: Inside, name: str, *expressions: str, rule: Object = CONFIG_MAPS, **spec: Any) -> None:
+    validations = [{"expression": text} for text in expressions]
+    body = {"matchConstraints": {"resourceRules": [rule]}, "validations": validations, **spec}
+    await api.make(
+        POLICIES,
+        {"apiVersion": API, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name}, "spec": body},
+    )
+
+
+async def bind(api: Inside, name: str, to: str, *actions: str, **spec: Any) -> None:
+    body = {"policyName": to, "validationActions": list(actions or ("Deny",)), **spec}
+    kind = "ValidatingAdmissionPolicyBinding"
+    await api.make(BINDINGS, {"apiVersion": API, "kind": kind, "metadata": {"name": name}, "spec": body})
+
+
+async def made(api: Inside, name: str = "a", **more: Any) -> Reply:
+    return await api.send("POST", MAPS, config_map(name, **more))
+
+
+def test_a_policy_counts_once_it_is_bound_and_no_longer_when_that_is_gone(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await policy(api, "p", "object.metadata.name != 'a'")
+            assert (await made(api, "a")).status == 201
+            await api.send("DELETE", f"{MAPS}/a")
+            await bind(api, "b", "p")
+            assert (await made(api, "a")).status == 422
+            await api.send("DELETE", f"{BINDINGS}/b")
+            assert (await made(api, "a")).status == 201
+
+    run(story())
+
+
+def test_variables_are_computed_when_they_are_looked_at(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            variables = [
+                {"name": "number", "expression": "int(object.data.number)"},
+                {"name": "twice", "expression": "variables.number * 2"},
+            ]
+            await policy(api, "p", "object.metadata.name == 'free' || variables.twice < 10", variables=variables)
+            await bind(api, "b", "p")
+            assert (await made(api, "free")).status == 201
+            assert (await made(api, "few", data={"number": "4"})).status == 201
+            assert (await made(api, "many", data={"number": "5"})).status == 422
+            broken = await made(api, "broken", data={"number": "x"})
+            assert 'composited variable "number" fails to evaluate: ' in broken["message"]
+
+    run(story())
+
+
+def test_a_namespace_and_a_custom_kind_as_parameters(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            kind = {"apiVersion": "v1", "kind": "Namespace"}
+            await policy(api, "p", "params.metadata.name != 'default'", paramKind=kind)
+            reference = {"selector": {}, "parameterNotFoundAction": "Deny"}
+            await bind(api, "b", "p", paramRef={**reference, "namespace": "x"})
+            refused = await made(api)
+            assert refused["message"].endswith(
+                "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
+            )
+            await api.send("DELETE", f"{BINDINGS}/b")
+            await bind(api, "c", "p", paramRef=reference)
+            assert (await made(api))["message"].endswith("failed expression: params.metadata.name != 'default'")
+            await policy(api, "q", "true", paramKind={"apiVersion": "none.example.com/v1", "kind": "None"})
+            await api.send("DELETE", f"{BINDINGS}/c")
+            await bind(api, "d", "q", paramRef=reference)
+            assert (await made(api))["message"].endswith(
+                "failed to configure binding: paramKind kind `none.example.com/v1, Kind=None` not known"
+            )
+
+    run(story())
+
+
+def test_names_in_rules_are_looked_at_for_each_write(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await policy(api, "p", "false", rule={**CONFIG_MAPS, "resourceNames": ["a"]})
+            await bind(api, "b", "p")
+            assert [(await made(api, name)).status for name in ("b", "a", "c", "a")] == [201, 422, 201, 422]
+
+    run(story())
+
+
+def test_what_is_long_is_done_beside_the_loop(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            numbers = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
+            await policy(
+                api, "p", f"{numbers}.all(a, {numbers}.all(b, {numbers}.all(c, {numbers}.all(d, a + b + c + d < 37))))"
+            )
+            await bind(api, "b", "p")
+            assert (await made(api)).status == 201
+
+    run(story())
+
+
+def test_policies_are_not_judged_by_policies(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            every = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
+            await policy(api, "p", "false", rule=every)
+            await bind(api, "b", "p")
+            assert (await made(api)).status == 422
+            assert (await api.send("DELETE", f"{BINDINGS}/b")).status == 200
+            assert (await made(api)).status == 201
+
+    run(story())
