@@ -62,8 +62,10 @@ def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | 
         return _again(schema, data, strict)
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
-    if strict.inexact or (strict.unknown and findings is not None) or not surely_unique(data, value):
+    if strict.inexact or not surely_unique(data, value):
         return _again(schema, data, strict)
+    if strict.unknown and findings is not None:
+        explain(schema, value, findings)
     return made
 
 
