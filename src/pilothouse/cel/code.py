@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+_MOST_BLOCKS: Final = 12
 _LONG: Final = 120  # characters; longer expressions get a name
 
 
@@ -21,6 +22,7 @@ class Code:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._depth = 2
+        self._blocks = 0
         self._names = 0
         self._pending = 0
         self.constants: dict[str, Any] = {}
@@ -55,12 +57,28 @@ class Code:
         self.flush()
         self.line(head)
         self._depth += 1
+        self._blocks += 1
         before = len(self._lines)
         yield
         self.flush()
         if len(self._lines) == before:
             self.line("pass")
         self._depth -= 1
+        self._blocks -= 1
+
+    @property
+    def crowded(self) -> bool:
+        """Python allows no more than twenty blocks in each other; a function begins anew."""
+        return self._blocks >= _MOST_BLOCKS
+
+    @contextmanager
+    def function(self, name: str) -> Iterator[None]:
+        """Lines of a function without arguments, which sees and counts what is around it."""
+        blocks, self._blocks = self._blocks, 0
+        with self.block(f"def {name}():"):
+            self.line("nonlocal c")
+            yield
+        self._blocks = blocks
 
     def keep(self, expression: str) -> str:
         """A name for the value of an expression, computed now."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.cel.declarations import Overload
 from pilothouse.cel.types import Type
 from pilothouse.cel.values import NO_OVERLOAD, Duration, Fault, Optional, Timestamp, TypeValue, UInt
-from pilothouse.cel.work import size_of
+from pilothouse.cel.work import counted, size_of
 
 _KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "bool": lambda value: value.__class__ is bool,
@@ -42,14 +42,19 @@ def _is(value: Any, wanted: Type) -> bool:
     return True
 
 
+def _cost(one: Overload, args: Sequence[Any]) -> int:
+    if one.work is None:
+        return 1
+    return one.work([max(0, args[0])] if one.work is counted else [size_of(arg) for arg in args])
+
+
 def dispatcher(overloads: Sequence[Overload]) -> Callable[..., tuple[Any, int]]:
     """`f(*args)`: the result and the cost of the call. Raises Fault where no signature fits."""
 
     def call(*args: Any) -> tuple[Any, int]:
         for one in overloads:
             if all(map(_is, args, one.args)):
-                cost = 1 if one.work is None else one.work([size_of(arg) for arg in args])
-                return one.run(*args), cost
+                return one.run(*args), _cost(one, args)
         raise Fault(NO_OVERLOAD)
 
     return call

@@ -115,6 +115,9 @@ class _Estimator:
         if tree.function in (AND, OR):
             return _Known(spent, 1)
         sizes = [self._size(one, arg.type) for one, arg in zip(known, args, strict=True)]
+        if tree.function == "lists.range":
+            limit = args[0]
+            sizes = [max(0, limit.value) if isinstance(limit, Const) else UNBOUNDED]
         if tree.function is CONDITION:
             cost = known[0].cost + max(known[1].cost, known[2].cost)
             return _Known(cost, max(sizes[1:]), known[1].entry or known[2].entry)

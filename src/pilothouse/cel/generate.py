@@ -41,9 +41,12 @@ from pilothouse.cel.types import Type, is_dyn, is_optional
 from pilothouse.cel.values import FAULTS, NO_OVERLOAD, NONE, CostExceeded, Fault, Optional, Struct, TypeValue, UInt
 
 OVER_LIMIT: Final = "operation cancelled: actual cost limit exceeded"
+TOO_DEEP: Final = "expression is nested too deeply"
 _PRIMITIVE: Final = frozenset({"bool", "int", "string", "bytes", "uint", "double"})
 _SIZED: Final = frozenset({"string", "bytes", "list", "map"})
 _ARITHMETIC: Final = {"_+_": "+", "_-_": "-", "_*_": "*"}
+_BINARY: Final = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_"})
+_LEANING: Final = 8
 _INT_LIMITS: Final = "{0} > 9223372036854775807 or {0} < -9223372036854775808"
 _RANGE: Final = (0, 1 << 20)
 _SMALL: Final = 10  # letters; comparing with a text up to here costs one unit
@@ -72,15 +75,25 @@ _TAIL: Final = """\
 def generate(tree: Expr, scope: Scope) -> Run:
     """`f(*variables, limit)` -> (value, what went wrong or None, cost). Variables in the order of the scope."""
     writer = _Writer()
-    result = writer.emit(tree)
+    try:
+        result = writer.emit(tree)
+    except RecursionError:
+        return _too_deep
     writer.code.flush()
     writer.code.line(f"return {result}, None, c")
     names = "".join(f"{slot.code}, " for slot in scope.variables.values())
     text = writer.code.text(f"def program({names}limit):\n    c = 0\n    try:", _TAIL)
     space = {**_GLOBALS, **writer.code.constants}
-    exec(compile(text, "<expression>", "exec"), space)
+    try:
+        exec(compile(text, "<expression>", "exec"), space)
+    except (SyntaxError, RecursionError, MemoryError):
+        return _too_deep
     run: Run = space["program"]
     return run
+
+
+def _too_deep(*arguments: Any) -> tuple[Any, str | None, int]:
+    return None, TOO_DEEP, 0
 
 
 def sure(tree: Expr) -> bool:
@@ -99,6 +112,7 @@ def sure(tree: Expr) -> bool:
 class _Writer(LoopWriter):
     def __init__(self) -> None:
         self.code = Code()
+        self._written: dict[int, str] = {}  # what `emit` will answer for a node
         self._kinds: dict[type, Callable[[Any], str]] = {
             Const: self._const, Ident: self._ident, Select: self._select, Call: self._call, ListOf: self._list,
             MapOf: self._map, Message: self._message, Loop: self.loop, OptionalMap: self.optional_map,
@@ -107,7 +121,28 @@ class _Writer(LoopWriter):
 
     def emit(self, tree: Expr) -> str:
         """Writes what must run before, and answers an expression of Python for the value."""
-        return self.code.short(self._kinds[tree.__class__](tree))
+        code = self.code
+        if id(tree) in self._written:
+            return self._written.pop(id(tree))
+        self._left_first(tree)
+        if not code.crowded:
+            return code.short(self._kinds[tree.__class__](tree))
+        name = code.name()
+        with code.function(name):
+            value = self._kinds[tree.__class__](tree)
+            code.flush()
+            code.line(f"return {value}")
+        return code.keep(f"{name}()")
+
+    def _left_first(self, tree: Expr) -> None:
+        """`a + b + c + ...` leans to the left; written from the inside out, it needs no calls within calls."""
+        spine: list[Expr] = []
+        while isinstance(tree, Call) and tree.function in _BINARY:
+            tree = tree.args[0]
+            spine.append(tree)
+        if len(spine) > _LEANING:
+            for one in reversed(spine):
+                self._written[id(one)] = self.code.short(self._kinds[one.__class__](one))
 
     def kept(self, tree: Expr) -> str:
         return self.code.keep(self.emit(tree))
@@ -201,6 +236,7 @@ class _Writer(LoopWriter):
         values = ", ".join([self.emit(arg) for arg in args])
         self.code.line(f"{found}, {cost} = {call}({values})")
         self.code.line(f"c += {cost}")
+        self.code.line("if c > limit: raise CostExceeded")
         return found
 
     def _direct(self, one: Overload, args: list[Expr]) -> str:
@@ -227,13 +263,17 @@ class _Writer(LoopWriter):
         if one.work is work.compared:
             self._compared(args, values)
             return
-        sizes = [self._size(arg, value) for arg, value in zip(args, values, strict=True)]
+        if one.work is work.counted:
+            sizes = [f"max(0, {values[0]})"]
+        else:
+            sizes = [self._size(arg, value) for arg, value in zip(args, values, strict=True)]
         least, most = ([int(size) if size.isdigit() else other for size in sizes] for other in _RANGE)
         cost = one.work(least)
         if cost == one.work(most):  # what is not known does not matter
             self.code.cost(cost)
         else:
             self.code.line(f"c += {self.code.constant(one.work)}(({', '.join(sizes)},))")
+            self.code.line("if c > limit: raise CostExceeded")
 
     @staticmethod
     def _size(arg: Expr, value: str) -> str:

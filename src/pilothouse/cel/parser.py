@@ -47,6 +47,7 @@ _BINDING: Final = {
     "<": 1, "<=": 1, ">=": 1, ">": 1, "==": 1, "!=": 1, "in": 1, "+": 2, "-": 2, "*": 3, "/": 3, "%": 3,
 }  # fmt: skip
 _FUNCTION: Final = {sign: f"_{sign}_" for sign in _BINDING} | {"in": "@in"}
+_NEXT: Final = FIRST | {"?"}
 _TOO_DEEP: Final = f"expression recursion limit exceeded: {_DEEPEST}"
 
 
@@ -329,7 +330,7 @@ class _Parser:
                 self._needs_optional(reader.take())
                 optional.add(len(items))
             items.append(self._expr())
-            if reader.kind != "," or reader.ahead() == "]":
+            if reader.kind != "," or reader.ahead() not in _NEXT:
                 break
             reader.take()
         reader.closing.pop()
@@ -352,7 +353,7 @@ class _Parser:
             key = self._expr()
             reader.match(":")
             entries.append((key, self._expr()))
-            if reader.kind != "," or reader.ahead() == "}":
+            if reader.kind != "," or reader.ahead() not in _NEXT:
                 break
             reader.take()
         reader.closing.pop()

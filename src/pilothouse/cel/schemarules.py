@@ -84,7 +84,7 @@ def compile_rule(raw: dict[str, Any], kind: Type) -> Compiled:
 
 
 def nested_rules(root: Node) -> int:
-    """How many rules of the schema loop within loops; a list's loop is around rules of items. A guess by their texts."""
+    """How many rules loop within loops (a list's loop is around rules of its items); a guess by their texts."""
     return _nested(root, 0)
 
 

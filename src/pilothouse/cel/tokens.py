@@ -31,7 +31,7 @@ _TEXT: Final = rf"""
       |"(?:{_ESCAPE}|[^\\"\n\r])*"|'(?:{_ESCAPE}|[^\\'\n\r])*')"""
 # One word, each kind a group of its name.
 _WORD: Final = re.compile(
-    rf"""(?:[\t\x20\r\n\f]+|//[^\n]*)*(?:
+    rf"""(?:[\t\x20\r\n\f]++|//[^\n]*+)*+(?:
       (?P<BYTES>[bB]{_TEXT})|(?P<STRING>{_TEXT})
       |(?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)
       |(?P<NUM_FLOAT>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)

@@ -181,7 +181,7 @@ LISTS: Final = (
     overload("reverse", "list(A).() -> list(A)", lambda items: items[::-1], work=_EACH, size=work.same()),
     overload("first", "list(A).() -> optional(A)", first),
     overload("last", "list(A).() -> optional(A)", last),
-    overload("lists.range", "(int) -> list(int)", numbers),
+    overload("lists.range", "(int) -> list(int)", numbers, work=work.counted, size=work.same()),
 )
 
 SETS: Final = (
