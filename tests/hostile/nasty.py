@@ -1,0 +1,152 @@
+"""Bodies that hold as much as so many bytes can: each of them made a server stand still once, some of them this one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from typing import Final
+
+SIZE: Final = int(os.environ.get("NASTY_SIZE", "262144"))  # bytes of each; what docs/performance.md tells is of 1 MiB
+JSON: Final = "application/json"
+YAML: Final = "application/yaml"
+PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+JSON_PATCH: Final = "application/json-patch+json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
+APPLY: Final = "application/apply-patch+yaml"
+Body = tuple[str, str, Callable[[], bytes]]  # name, resource, the body
+
+NAMESPACE: Final = "/api/v1/namespaces/default"
+
+
+def varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def field(number: int, payload: bytes) -> bytes:
+    """A field of protobuf that has a length."""
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def enveloped(kind: str, message: bytes) -> bytes:
+    return b"k8s\0" + field(1, field(1, b"v1") + field(2, kind.encode())) + field(2, message)
+
+
+def as_json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def pod(spec: bytes) -> bytes:
+    return enveloped("Pod", field(2, spec))
+
+
+def fill(unit: bytes, size: int = SIZE) -> bytes:
+    return unit * (size // len(unit))
+
+
+def wide_map(size: int = SIZE) -> bytes:
+    """Entries of a ConfigMap's data, in no order."""
+    return b"".join(b"\x12\x0a\x0a\x06%06x\x12\x00" % (n * 7919 % 0xFFFFFF) for n in range(size // 12))
+
+
+PROTOBUFS: Final[tuple[Body, ...]] = (
+    ("empty containers", "pods", lambda: pod(fill(b"\x12\x00"))),
+    ("empty containers in disorder", "pods", lambda: pod(fill(b"\x12\x00") + b"\x0a\x00")),
+    ("small containers in disorder", "pods", lambda: pod(fill(b"\x12\x02\x3a\x00") + b"\x0a\x00")),
+    ("environment in disorder", "pods", lambda: pod(field(2, fill(b"\x3a\x00") + b"\x0a\x00"))),
+    ("empty owners", "configmaps", lambda: enveloped("ConfigMap", field(1, fill(b"\x6a\x00")))),
+    ("empty managed fields", "configmaps", lambda: enveloped("ConfigMap", field(1, fill(b"\x8a\x01\x00")))),
+    ("empty finalizers", "configmaps", lambda: enveloped("ConfigMap", field(1, fill(b"\x72\x00")))),
+    ("entries in disorder", "configmaps", lambda: enveloped("ConfigMap", wide_map())),
+    ("one entry again and again", "configmaps", lambda: enveloped("ConfigMap", fill(b"\x12\x04\x0a\x00\x12\x00"))),
+    ("packed numbers", "pods", lambda: pod(field(14, field(4, b"\x01" * SIZE)))),
+    ("unknown fields", "pods", lambda: pod(fill(b"\x98\x7f\x01"))),
+    ("groups in groups", "pods", lambda: pod(fill(b"\x9b\x7f", SIZE // 2) + fill(b"\x9c\x7f", SIZE // 2))),
+    ("metadata again and again", "pods", lambda: enveloped("Pod", fill(b"\x0a\x02\x0a\x00"))),
+    ("raw JSON of a million numbers", "configmaps",
+     lambda: enveloped("ConfigMap", field(1, field(17, field(7, field(1, b"[" + fill(b"1,") + b"1]")))))),
+)  # fmt: skip
+
+JSONS: Final[tuple[Body, ...]] = (
+    ("empty objects", "pods", lambda: b'{"spec":{"containers":[' + fill(b"{},") + b"{}]}}"),
+    ("empty lists, unknown", "pods", lambda: b'{"x":[' + fill(b"[],") + b"[]]}"),
+    ("numbers, unknown", "pods", lambda: b'{"x":[' + fill(b"1,") + b"1]}"),
+    ("lists in lists, unknown", "pods", lambda: b'{"x":[' + fill(b"[" * 90 + b"]" * 90 + b",") + b"1]}"),
+    ("small objects", "pods", lambda: b'{"spec":{"containers":[' + fill(b'{"name":"a"},') + b"{}]}}"),
+    ("spaced small objects", "pods", lambda: b'{"spec": {"containers": [' + fill(b'{"name": "a"}, ') + b"{}]}}"),
+    ("members", "configmaps",
+     lambda: b'{"data":{' + b",".join(b'"%d":""' % n for n in range(SIZE // 12)) + b"}}"),
+    ("spaced members", "configmaps",
+     lambda: b'{"data": {' + b", ".join(b'"%d": ""' % n for n in range(SIZE // 14)) + b"}}"),
+    ("one member again and again", "configmaps", lambda: b'{"data":{' + fill(b'"a":"",') + b'"a":""}}'),
+    ("escapes", "configmaps", lambda: b'{"data":{"a":"' + fill(b"\\u0061") + b'"}}'),
+    ("quotes", "configmaps", lambda: b'{"data":{"a":"' + fill(b'\\"') + b'"}}'),
+    ("bad text", "configmaps", lambda: b'{"data":{"a":"' + fill(b"\xff") + b'"}}'),
+    ("managed fields", "configmaps",
+     lambda: b'{"metadata":{"managedFields":[{"fieldsV1":{' + b",".join(b'"f:%d":{}' % n for n in range(SIZE // 12))
+     + b"}}]}}"),
+)  # fmt: skip
+
+YAMLS: Final[tuple[Body, ...]] = (
+    ("words in a flow", "configmaps", lambda: b"x: [" + fill(b"a,") + b"]"),
+    ("numbers in a flow", "configmaps", lambda: b"x: [" + fill(b"1,") + b"]"),
+    ("empty lists in a flow", "configmaps", lambda: b"x: [" + fill(b"[],") + b"]"),
+    ("a list", "configmaps", lambda: b"x:\n" + fill(b"- a\n")),
+    ("members", "configmaps", lambda: b"data:\n" + b"".join(b" k%d: x\n" % n for n in range(SIZE // 10))),
+    ("one member again and again", "configmaps", lambda: b"data:\n" + fill(b" a: x\n")),
+    ("anchors", "configmaps", lambda: b"x:\n" + b"".join(b"- &a%d x\n" % n for n in range(SIZE // 11))),
+    ("aliases", "configmaps", lambda: b"x:\n- &a x\n" + fill(b"- *a\n")),
+    ("merges", "configmaps", lambda: b"x: &x {a: b}\ny:\n" + fill(b"  <<: *x\n")),
+    ("JSON with a member twice", "configmaps", lambda: b'{"x":[' + fill(b"{},") + b'{}],"y":1,"y":1}'),
+    ("tags", "configmaps", lambda: b"x: [" + fill(b"!!str a,") + b"]"),
+    ("a long number", "configmaps", lambda: b"a: " + b"1" * SIZE),
+    ("comments", "configmaps", lambda: fill(b"#\n")),
+    ("questions", "configmaps", lambda: fill(b"?\n")),
+)
+
+_ADD: Final = {"op": "add", "path": "/data/a", "value": "b"}
+_VOLUMES: Final = [{"name": f"v{number}", "emptyDir": {}} for number in range(SIZE // 42)]
+
+PATCHES: Final[tuple[tuple[str, str, str, Callable[[], bytes]], ...]] = (
+    ("ten thousand operations", "configmaps", JSON_PATCH, lambda: as_json([_ADD] * 10_000)),
+    ("ten thousand tests", "configmaps", JSON_PATCH,
+     lambda: as_json([{"op": "test", "path": "/data", "value": {"a": "b"}}] * 10_000)),
+    ("ten thousand moves", "configmaps", JSON_PATCH,
+     lambda: as_json([{"op": "move", "from": "/data", "path": "/data"}] * 10_000)),
+    ("a wide merge", "configmaps", MERGE_PATCH,
+     lambda: as_json({"data": {str(number): None for number in range(SIZE // 15)}})),
+    ("empty objects to merge", "pods", MERGE_PATCH, lambda: b'{"spec":{"containers":[' + fill(b"{},") + b"{}]}}"),
+    ("volumes to merge", "pods", STRATEGIC_PATCH, lambda: as_json({"spec": {"volumes": _VOLUMES}})),
+    ("one volume again and again", "pods", STRATEGIC_PATCH,
+     lambda: as_json({"spec": {"volumes": [{"name": "a"}] * (SIZE // 17)}})),
+    ("volumes to delete", "pods", STRATEGIC_PATCH,
+     lambda: as_json({"spec": {"volumes": [{"name": f"v{n}", "$patch": "delete"} for n in range(SIZE // 52)]}})),
+    ("an order of volumes", "pods", STRATEGIC_PATCH,
+     lambda: as_json({"spec": {"$setElementOrder/volumes": [{"name": f"v{n}"} for n in range(SIZE // 21)]}})),
+    ("finalizers to delete", "pods", STRATEGIC_PATCH,
+     lambda: as_json({"metadata": {"$deleteFromPrimitiveList/finalizers": [f"v{n}" for n in range(SIZE // 12)]}})),
+    ("a configuration of volumes", "pods", APPLY,
+     lambda: json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "there"},
+                         "spec": {"volumes": _VOLUMES}}).encode()),
+    ("a configuration of members", "configmaps", APPLY,
+     lambda: b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: there}\ndata:\n"
+     + b"".join(b" k%d: x\n" % n for n in range(SIZE // 10))),
+    ("a configuration of lists", "configmaps", APPLY,
+     lambda: b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: there}\nx: [" + fill(b"[],") + b"]"),
+)  # fmt: skip
+
+
+def requests() -> Iterator[tuple[str, str, str, str, Callable[[], bytes]]]:
+    """(name, method, path, media type, body) of all. Nothing of it is stored."""
+    for media_type, bodies in ((PROTOBUF, PROTOBUFS), (JSON, JSONS), (YAML, YAMLS)):
+        for name, resource, body in bodies:
+            yield f"{media_type}: {name}", "POST", f"{NAMESPACE}/{resource}?dryRun=All", media_type, body
+    for name, resource, media_type, body in PATCHES:
+        path = f"{NAMESPACE}/{resource}/there?dryRun=All&fieldManager=nasty"
+        yield f"{media_type}: {name}", "PATCH", path, media_type, body
