@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .support import APISERVICES, GROUP, Far, far, front, run, until
+from .support import APISERVICES, GROUP, Far, Front, far, front, run, until
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 MERGED = Path(__file__).parents[3] / "shared" / "facts" / "openapi" / "merged.json"
@@ -114,6 +114,38 @@ def test_openapi_documents_are_merged_and_kept_while_the_server_is_gone(tmp_path
             await here.until("/openapi/v2", lambda status, body: path not in body["paths"])
 
     run(scenario)
+
+
+def test_a_server_with_a_swagger_document_alone_has_a_third_version_made_of_it(tmp_path: Path, pki: Path) -> None:
+    third = f"/openapi/v3/apis/{GROUP}/v1"
+
+    async def scenario() -> None:
+        async with front(tmp_path) as here, far(pki) as there:
+            publish(there)
+            own = there.documents.pop("/openapi/v3")
+            name = await here.register(there)
+            made = await here.until(third, lambda status, body: status == 200)
+            assert list(made["paths"]) == [f"/apis/{GROUP}/v1/echoes"]
+            assert made["components"]["schemas"] == {"com.example.Echo": {"type": "object"}}
+            assert f"apis/{GROUP}/v1" in (await here.get("/openapi/v3"))["paths"]
+            there.documents["/openapi/v3"] = own  # it learns to say it itself
+            await again(here, name)
+            await here.until(third, lambda status, body: body["info"]["title"] == "far")
+            del there.documents["/openapi/v3"]
+            await again(here, name)
+            await here.until(third, lambda status, body: body["info"]["title"] == "")
+            del there.documents["/openapi/v2"]
+            await again(here, name)
+            await here.until(third, lambda status, body: status == 404)
+
+    run(scenario)
+
+
+async def again(here: Front, name: str) -> None:
+    """Change the API service a little, so that its documents are read again."""
+    service = await here.get(f"{APISERVICES}/{name}")
+    service["spec"]["versionPriority"] += 1
+    assert (await here.call("PUT", f"{APISERVICES}/{name}", service))[0] == 200
 
 
 def test_huge_and_endless_documents_are_left_out(tmp_path: Path, pki: Path) -> None:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from pilothouse.aggregator import documents, openapi
 from pilothouse.aggregator.availability import Conditions, Examiner, Verdict
@@ -40,7 +40,7 @@ class Found:
     """What a server says of itself. `None`: it has not said it (yet)."""
 
     version: Version | None = None
-    openapi: bytes | None = None  # version 3 document
+    openapi: bytes | None = None  # version 3 document, its own or made of the Swagger document
     openapi_etag: str = ""
     swagger: bytes | None = None  # packed; see aggregator/openapi.py
 
@@ -52,7 +52,7 @@ class Tools:
     examiner: Examiner
     conditions: Conditions
     reader: Reader
-    offload: Callable[..., Awaitable[object]]
+    offload: Callable[..., Awaitable[Any]]
     pace: Pace
 
 
@@ -177,8 +177,11 @@ class Keeper:
         reader, service = self._tools.reader, backend.service
         index = await reader.get(backend, openapi.INDEX)
         link = openapi.link_of(index.body, service.group, service.version) if index.status == 200 else ""
-        if not link or link == self._link:
-            return self.found if link else self._with(openapi=None, openapi_etag="")
+        if link == self._link:
+            return self.found
+        if not link:  # it is made of the Swagger document then, which is read next
+            self._link = self._swagger_etag = ""
+            return self.found
         answer = await reader.get(backend, link)
         if answer.status != 200:
             raise openapi.Unreadable(f"status {answer.status} from {answer.url}")
@@ -192,17 +195,26 @@ class Keeper:
         answer = await reader.get(backend, openapi.SWAGGER, accept=_JSON, etag=self._swagger_etag)
         if answer.status == 304:
             return self.found
+        has_third = bool(self._link)
         if answer.status != 200:
-            return self._with(swagger=None)
-        packed = await self._tools.offload(partial(openapi.swagger_part, answer.body, service.group, service.version))
+            return self._with(swagger=None) if has_third else self._with(swagger=None, openapi=None, openapi_etag="")
+        work = partial(_worked, answer.body, service.group, service.version, not has_third)
+        packed, third = await self._tools.offload(work)
         self._swagger_etag = answer.etag
-        assert isinstance(packed, bytes)
-        return self._with(swagger=packed)
+        if has_third:
+            return self._with(swagger=packed)
+        return self._with(swagger=packed, openapi=third or None, openapi_etag="")
 
     def _with(self, **changes: object) -> Found:
         """What was found, with changes; the same object where nothing is other than before."""
         after = replace(self.found, **changes)  # type: ignore[arg-type]
         return self.found if after == self.found else after
+
+
+def _worked(body: bytes, group: str, version: str, to_third: bool) -> tuple[bytes, bytes]:
+    """The packed part of a Swagger document, and the v3 document made of it if that is wanted. Raises Unreadable."""
+    packed = openapi.swagger_part(body, group, version)
+    return packed, openapi.upgraded(body, group, version) if to_third else b""
 
 
 def _digest(link: str, answer: Document) -> str:

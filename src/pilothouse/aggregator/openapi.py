@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import orjson
 
+from pilothouse.openapi.upgrade import upgrade
+
 Fragment = dict[str, Any]
 INDEX: Final = "/openapi/v3"
 SWAGGER: Final = "/openapi/v2"
@@ -40,7 +42,26 @@ def check_v3(body: bytes) -> None:
 
 def swagger_part(body: bytes, group: str, version: str) -> bytes:
     """What a Swagger document has of one group version, as packed JSON for `unpack`. Raises Unreadable."""
+    return zlib.compress(orjson.dumps(_part(_load(body), group, version)), 6)
+
+
+def upgraded(body: bytes, group: str, version: str) -> bytes:
+    """The v3 document of one group version made of a Swagger document; b"" if that has no path of it.
+
+    Raises Unreadable.
+    """
     document = _load(body)
+    part = _part(document, group, version)
+    if not part["paths"]:
+        return b""
+    head: Fragment = {name: document[name] for name in ("info", "consumes", "produces") if name in document}
+    try:
+        return orjson.dumps(upgrade({**head, **part}))
+    except orjson.JSONEncodeError as error:
+        raise Unreadable(f"cannot be told as version 3: {error}") from error
+
+
+def _part(document: Fragment, group: str, version: str) -> Fragment:
     paths, definitions = document.get("paths"), document.get("definitions")
     if document.get("swagger") != "2.0" or not isinstance(paths, dict):
         raise Unreadable("a Swagger document was expected")
@@ -52,7 +73,7 @@ def swagger_part(body: bytes, group: str, version: str) -> bytes:
     parameters = document.get("parameters")
     if isinstance(parameters, dict):
         fragment["parameters"] = parameters
-    return zlib.compress(orjson.dumps(fragment), 6)
+    return fragment
 
 
 def unpack(packed: bytes) -> Fragment:

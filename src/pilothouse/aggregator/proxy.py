@@ -112,7 +112,7 @@ class Route:
             except Unresolved:
                 return _text(503, b"service unavailable\n")
         caller, raw_path = request.attached(Caller), request.raw_path
-        passed = shared.rewrite(tuple(request.headers), request.peer[0], caller, self._authority)
+        passed = shared.rewrite(tuple(request.headers), request.origin.peer[0], caller, self._authority)
         lines = b"%bX-Forwarded-Uri: %b\r\n" % (passed.lines, raw_path)
         target = raw_path + b"?" + request.query.encode("latin-1") if request.query else raw_path
         try:
