@@ -21,6 +21,8 @@ class Problem:
 
 def shown(source: str, problems: Iterable[Problem]) -> str:
     """All problems, in the order of their places."""
+    if not source:  # there is no line to point at
+        return "\n".join(f"ERROR: {_SOURCE}:1:0: {problem.text}" for problem in problems)
     lines = source.split("\n")
     found: list[tuple[int, int, str]] = []
     for problem in problems:

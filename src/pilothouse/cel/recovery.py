@@ -7,6 +7,7 @@ word fits again is not told.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pilothouse.cel.problems import Problem
@@ -18,6 +19,7 @@ _ORDER: Final = (
     "*", "/", "%", "true", "false", "null", FLOAT, INT, UINT, STRING, BYTES, IDENTIFIER, EOF,
 )  # fmt: skip
 _RANK: Final = {kind: rank for rank, kind in enumerate(_ORDER)}
+_BLANK: Final = re.compile(r"[\t \r\n\f]+")
 _NAMED: Final = frozenset({FLOAT, INT, UINT, STRING, BYTES, IDENTIFIER, EOF})
 
 FIRST: Final = frozenset(
@@ -110,10 +112,18 @@ class Reader:
         raise Abandoned
 
     def no_way(self, first: Token) -> Abandoned:
-        """No rule fits from `first` to the present word."""
-        last = self._words[min(self._at + 1, len(self._words) - 1)] if first is self.token else self.token
-        end = last.end if last.kind is not EOF else self._words[-2].end if len(self._words) > 1 else 0
-        text = self._source[first.start : max(end, first.end)]
+        """No rule fits from `first` to the present word, or to the next one where that is `first`."""
+        at = self._at + 1 if first is self.token else self._at
+        last = self._words[min(at, len(self._words) - 1)]
+        text, end = "", first.start
+        for word in self._words[self._words.index(first) :]:
+            text += "".join(_BLANK.findall(self._source[end : word.start]))
+            if word.kind is EOF:
+                break
+            text += word.text
+            end = word.end
+            if word is last:
+                break
         self.tell(f"no viable alternative at input '{_text(Token('', text, 0, 0))}'", last)
         return Abandoned()
 

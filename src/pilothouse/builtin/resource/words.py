@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from pilothouse.builtin.resource.expressions import selector_problem
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field
 from pilothouse.registry.behaviour import Object
@@ -130,6 +131,12 @@ def opaque_driver(value: Object, field: Field) -> None:
 
 
 def selector(value: Object, field: Field) -> None:
-    """A choice of devices; that its expression compiles is for those who run it."""
-    if value.get("cel") is None:
+    """A choice of devices."""
+    found = value.get("cel")
+    if found is None:
         field.required("cel")
+        return
+    expression = found.get("expression", "")
+    why = selector_problem(expression)
+    if why:
+        field.invalid("cel.expression", expression, why)

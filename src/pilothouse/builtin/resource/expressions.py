@@ -1,0 +1,47 @@
+"""Expressions that choose devices. Whether they compile is judged here; who chooses devices is the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from pilothouse.cel import types
+from pilothouse.cel.declarations import named_type
+from pilothouse.cel.environment import Environment, NotCompiled
+from pilothouse.cel.types import Member, Type
+from pilothouse.kit.memo import remembered
+
+_LONGEST: Final = 10 * 1024  # characters that are remembered
+
+
+class _Device:
+    """What is known of a device: by domain and name its attributes and capacities."""
+
+    _FIELDS: Final[Mapping[str, Type]] = {
+        "driver": types.STRING,
+        "attributes": types.map_of(types.STRING, types.map_of(types.STRING, types.DYN)),
+        "capacity": types.map_of(types.STRING, types.map_of(types.STRING, named_type("quantity"))),
+        "allowMultipleAllocations": types.BOOL,
+    }
+
+    def field(self, name: str) -> Member | None:
+        kind = self._FIELDS.get(name)
+        return Member(name, kind) if kind is not None else None
+
+
+@cache
+def _environment() -> Environment:
+    return Environment({"device": Type("object", "kubernetes.DRADevice", fields=_Device())}, bindings=True)
+
+
+@remembered(1024, _LONGEST)
+def selector_problem(expression: str) -> str:
+    """What is wrong with a choice of devices; "" for nothing."""
+    try:
+        program = _environment().compile(expression)
+    except NotCompiled as error:
+        return f"compilation failed: {error}"
+    if program.type.kind not in ("bool", "dyn"):
+        return f"must evaluate to bool or the unknown type, not {program.type}"
+    return ""
