@@ -11,6 +11,7 @@ from pilothouse.machinery.errors import method_not_allowed, path_not_found
 from pilothouse.serving.http import Answer, Handler, Request, Response
 
 _TEXT: Final = ((b"Content-Type", b"text/plain; charset=utf-8"), (b"X-Content-Type-Options", b"nosniff"))
+_UNTOLD: Final = frozenset({"/debug", "/index.html"})
 NOT_FOUND: Final = b"404 page not found\n"
 
 
@@ -47,7 +48,9 @@ class PathRoutes:
         self._heads |= {_head(path)}
 
     def paths(self) -> list[str]:
-        return [path for path in (*self._exact, *self._under) if path != "/" and not path.endswith("/")]
+        """Those that are told of: debugging and second names are not."""
+        served = (*self._exact, *self._under)
+        return [path for path in served if not path.endswith("/") and _head(path) not in _UNTOLD]
 
     def find(self, request: Request) -> Handler | None:
         path = request.path

@@ -32,6 +32,7 @@ from pilothouse.kit.metrics import Registry
 from pilothouse.kit.record import record
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.openapi import catalog as openapi
+from pilothouse.openapi.handlers import PATHS as OPENAPI_PATHS
 from pilothouse.openapi.handlers import openapi_handler
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.debug_fairness import fairness_handlers
@@ -107,7 +108,7 @@ def _pages(parts: Parts, routes: PathRoutes, catalog: Catalog) -> None:
     version = version_handler(version_info(release=release, compiler=compiler, platform=f"linux/{_machine()}"))
     routes.at("/version", version)
     routes.at("/version/", version)
-    root = root_handler(lambda: sorted({*catalog.paths(), *routes.paths()}))
+    root = root_handler(lambda: sorted({*catalog.paths(), *OPENAPI_PATHS, *routes.paths()}))
     routes.at("/", root)
     routes.at("/index.html", root)
     for path, page in issuer_handlers(parts.issuer).items():

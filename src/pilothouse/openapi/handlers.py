@@ -25,6 +25,7 @@ from pilothouse.serving.http import Answer, Handler, HeaderList, Request, Respon
 T = TypeVar("T")
 V2_PROTOBUF: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 V3_PROTOBUF: Final = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+PATHS: Final = ("/openapi/v2", "/openapi/v3", "/openapi/v3/")  # as the list of paths shows them
 _PLAIN: Final = b"text/plain; charset=utf-8"
 _YEAR: Final = 365 * 24 * 3600.0
 _LONG: Final = 262144  # unpacking more than this is not done on the event loop
