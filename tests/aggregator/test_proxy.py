@@ -315,7 +315,7 @@ def test_trust_follows_the_api_service(tmp_path: Path, pki: Path) -> None:
 
 def test_the_client_certificate_is_shown(tmp_path: Path, pki: Path) -> None:
     async def shown(request: Request) -> Answer:
-        return Response(200, list(TEXT), b"shown" if request.client_certificate else b"none")
+        return Response(200, list(TEXT), b"shown" if request.origin.certificate else b"none")
 
     async def scenario() -> None:
         files = {"proxy_client_cert_file": pki / "admin.crt", "proxy_client_key_file": pki / "admin.key"}
@@ -330,7 +330,7 @@ def test_a_changed_client_certificate_is_shown_from_then_on(tmp_path: Path, pki:
     shown: list[bytes | None] = []
 
     async def note(request: Request) -> Answer:
-        shown.append(request.client_certificate)
+        shown.append(request.origin.certificate)
         return Response(200, list(TEXT), b"")
 
     async def scenario() -> None:

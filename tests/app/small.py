@@ -27,7 +27,7 @@ class Small:
             await asyncio.sleep(1)
         if request.raw_path == b"/watch":
             return Stream(200, TEXT, self._watch)
-        return Response(200, TEXT, b"certificate" if request.client_certificate else b"nobody")
+        return Response(200, TEXT, b"certificate" if request.origin.certificate else b"nobody")
 
     async def _watch(self, writer: StreamWriter) -> None:
         writer.write(b"event")

@@ -8,7 +8,7 @@ from typing import Any
 from inside import Inside
 
 from pilothouse.serving.body import NO_BODY
-from pilothouse.serving.http import Answer, Request, Response
+from pilothouse.serving.http import Answer, Origin, Request, Response
 
 PODS = "/api/v1/namespaces/wire/pods"
 
@@ -42,7 +42,7 @@ async def ask(inside: Inside, method: str, path: str, headers: dict[str, str] | 
     where, _, query = path.partition("?")
     sent = [(b"host", b"localhost:6443"), (b"authorization", b"Bearer admin-token")]
     sent += [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    request = Request(method, where.encode(), query, sent, NO_BODY, peer=("127.0.0.1", 5))
+    request = Request(method, where.encode(), query, sent, NO_BODY, origin=Origin(("127.0.0.1", 5)))
     return await inside.application.handler(request)
 
 

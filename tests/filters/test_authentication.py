@@ -15,7 +15,7 @@ from pilothouse.filters.chain import compose
 from pilothouse.filters.errors import errors
 from pilothouse.filters.warnings import warnings
 from pilothouse.registry.request import Caller
-from pilothouse.serving.http import Handler, Request
+from pilothouse.serving.http import Handler, Origin, Request
 
 ROWS = (("good", "alice", "u1", "developers,testers"),)
 ALICE = Caller("alice", "u1", ("developers", "testers", "system:authenticated"))
@@ -89,7 +89,7 @@ def test_an_extra_space_before_the_token_is_told() -> None:
 
 def with_certificate(der: bytes, **headers: str) -> Request:
     request = get(**headers)
-    request.client_certificate = der
+    request.origin = Origin(certificate=der)
     return request
 
 

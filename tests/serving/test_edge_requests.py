@@ -28,7 +28,7 @@ async def echo(request: Request) -> Response:
         return Response(500, TEXT, str(error).encode())
     if request.raw_path == b"/later":
         await asyncio.sleep(0.001)
-    about = f"{request.method} {request.path} {request.query} {request.version} {request.scheme} {len(body)}"
+    about = f"{request.method} {request.path} {request.query} {request.version} {request.origin.scheme} {len(body)}"
     return Response(200, TEXT, about.encode())
 
 

@@ -17,7 +17,7 @@ from .support import TEXT, client_context, make_pki, request, run, server_side, 
 
 
 async def whose(request: Request) -> Response:
-    certificate = request.client_certificate
+    certificate = request.origin.certificate
     return Response(200, TEXT, b"nobody" if certificate is None else certificate)
 
 

@@ -15,7 +15,7 @@ import orjson
 from pilothouse.controllers.clock import Clock, sleep
 from pilothouse.controllers.streams import Collector, Later, Object, Watch
 from pilothouse.serving.body import NO_BODY, WholeBody
-from pilothouse.serving.http import BodyReader, Handler, HeaderList, Request, Response, Stream
+from pilothouse.serving.http import BodyReader, Handler, HeaderList, Origin, Request, Response, Stream
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -23,7 +23,7 @@ APPLY: Final = "application/apply-patch+yaml"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 AGENT: Final = "kube-controller-manager/pilothouse"  # what stands before the slash owns the fields that are written
-_ADDRESS: Final = ("127.0.0.1", 0)
+_HERE: Final = Origin(("127.0.0.1", 0))
 Parameters = Mapping[str, str]
 
 
@@ -140,7 +140,7 @@ class LoopbackClient:
             headers += [(b"content-type", content_type.encode()), (b"content-length", b"%d" % len(data))]
             reader = WholeBody(data)
         query = urlencode(parameters) if parameters else ""
-        answer = await self._handler(Request(method, path.encode(), query, headers, reader, peer=_ADDRESS))
+        answer = await self._handler(Request(method, path.encode(), query, headers, reader, origin=_HERE))
         if isinstance(answer, Response | Stream):
             return answer
         raise Refusal(500, "", f"{method} {path}: the connection was taken over")

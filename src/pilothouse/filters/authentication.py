@@ -29,7 +29,7 @@ def authentication(authenticators: Union, measures: AuthenticationMetrics | None
             token = bearer_token(request)
             started = measures.clock() if measures is not None else 0.0
             try:
-                caller = await authenticators.authenticate(Credentials(token, request.client_certificate))
+                caller = await authenticators.authenticate(Credentials(token, request.origin.certificate))
             except Refused as error:
                 found = await _by_protocol(authenticators, request)
                 if found is None:

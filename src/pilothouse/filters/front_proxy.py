@@ -16,7 +16,7 @@ def front_proxy(front: FrontProxy | None, authentication: Filter) -> Filter:
         otherwise = authentication(inner)
 
         async def handle(request: Request) -> Answer:
-            caller = trusted.authenticate(request.client_certificate, request.headers)
+            caller = trusted.authenticate(request.origin.certificate, request.headers)
             if caller is None:
                 return await otherwise(request)
             request.headers = [

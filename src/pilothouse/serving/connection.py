@@ -22,6 +22,7 @@ from pilothouse.serving.http import (
     ClientGone,
     Handler,
     HeaderList,
+    Origin,
     Request,
     Response,
     Stream,
@@ -77,13 +78,12 @@ class Connection:
     __slots__ = (
         "_ahead",
         "_body",
-        "_certificate",
         "_channel",
         "_fresh",
+        "_origin",
         "_out",
         "_parser",
         "_partial",
-        "_peer",
         "_raw",
         "_shared",
         "_since",
@@ -98,8 +98,7 @@ class Connection:
         self._parser = HeadParser()
         self._channel: Channel = cast("Channel", None)  # until attached
         self._out: Outlet = cast("Outlet", None)
-        self._peer: tuple[str, int] = ("", 0)
-        self._certificate: bytes | None = None
+        self._origin = Origin()  # until the channel is ready
         self._ahead = b""  # bytes behind the present request
         self._partial: bytearray | None = None  # a head that is not whole
         self._body: ComingBody | None = None
@@ -122,10 +121,10 @@ class Connection:
     def attached(self, channel: Channel) -> None:
         self._channel = channel
         self._out = Outlet(channel, self._shared.limits)
-        self._peer = channel.peer
 
     def ready(self) -> None:
-        self._certificate = self._channel.client_certificate()
+        channel = self._channel
+        self._origin = Origin(channel.peer, channel.scheme, channel.client_certificate())
         self._since = self._shared.loop.time()
 
     def feed(self, data: bytes) -> None:
@@ -223,10 +222,8 @@ class Connection:
             head.query,
             list(fields.headers),
             body,
-            peer=self._peer,
-            scheme=self._channel.scheme,
+            origin=self._origin,
             version="1.1" if head.minor else "1.0",
-            client_certificate=self._certificate,
         )
         self._task = shared.runner.start(self._converse(request, head))
 

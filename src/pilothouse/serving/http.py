@@ -6,8 +6,10 @@ Nothing here knows the Kubernetes API. `Handler` and `Filter` are the two types 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import unquote_to_bytes
+
+from pilothouse.kit.record import record
 
 T = TypeVar("T")
 HeaderList = list[tuple[bytes, bytes]]  # names in lower case on requests, as they shall appear on responses
@@ -39,6 +41,18 @@ class BodyReader(Protocol):
         ...
 
 
+@record
+class Origin:
+    """Where requests come from: the same for all of a connection. `certificate`: DER, not verified by the edge."""
+
+    peer: tuple[str, int] = ("", 0)
+    scheme: str = "https"
+    certificate: bytes | None = None
+
+
+_UNKNOWN: Final = Origin()
+
+
 class Request:
     """One HTTP request. What filters learn of it (user, request info, deadline) is attached to it by type."""
 
@@ -46,13 +60,11 @@ class Request:
         "_attached",
         "_path",
         "body",
-        "client_certificate",
         "headers",
         "method",
-        "peer",
+        "origin",
         "query",
         "raw_path",
-        "scheme",
         "version",
     )
 
@@ -64,20 +76,16 @@ class Request:
         headers: HeaderList,
         body: BodyReader,
         *,
-        peer: tuple[str, int] = ("", 0),
-        scheme: str = "https",
+        origin: Origin = _UNKNOWN,
         version: str = "1.1",
-        client_certificate: bytes | None = None,
     ) -> None:
         self.method = method
         self.raw_path = raw_path  # as sent, without the query
         self.query = query  # as sent, without "?"
         self.headers = headers
         self.body = body
-        self.peer = peer
-        self.scheme = scheme
+        self.origin = origin
         self.version = version
-        self.client_certificate = client_certificate  # DER, not verified by the edge
         self._path: str | None = None
         self._attached: dict[type[Any], Any] = {}
 

@@ -34,8 +34,8 @@ def passed_headers(request: Request, host: bytes) -> HeaderList:
             through += value + b", "
         elif name not in _NOT_PASSED:
             headers.append((name, value))
-    if request.peer[0]:
-        headers.append((b"X-Forwarded-For", through + request.peer[0].encode()))
+    if request.origin.peer[0]:
+        headers.append((b"X-Forwarded-For", through + request.origin.peer[0].encode()))
     return headers
 
 
