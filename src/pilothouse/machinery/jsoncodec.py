@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery import jsonexact
+from pilothouse.machinery import jsonexact, jsonpieces
 from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
@@ -46,7 +46,7 @@ def loads(data: bytes) -> Any:
     Lone surrogates and bytes that are not UTF-8 become U+FFFD; the last of duplicate members counts.
     """
     try:
-        return orjson.loads(data)
+        return jsonpieces.loads(data) if jsonpieces.is_heavy(data) else orjson.loads(data)
     except orjson.JSONDecodeError:
         return jsonexact.loads(data)
 
