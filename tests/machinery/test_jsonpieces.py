@@ -24,6 +24,7 @@ values: st.SearchStrategy[Any] = st.recursive(
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of a few bytes, so that small documents have many."""
     monkeypatch.setattr(jsonpieces, "PIECE", 3)
+    monkeypatch.setattr(jsonpieces, "is_heavy", lambda data: True)
 
 
 def same(data: bytes) -> None:

@@ -46,7 +46,7 @@ def loads(data: bytes) -> Any:
     Lone surrogates and bytes that are not UTF-8 become U+FFFD; the last of duplicate members counts.
     """
     try:
-        return jsonpieces.loads(data) if jsonpieces.is_heavy(data) else orjson.loads(data)
+        return jsonpieces.loads(data)
     except orjson.JSONDecodeError:
         return jsonexact.loads(data)
 
@@ -94,7 +94,7 @@ def duplicates(data: bytes) -> list[str]:
     In the order of the document, each text once, at most a hundred. Raises JSONError.
     """
     try:
-        if surely_unique(data, orjson.loads(data)):
+        if surely_unique(data, jsonpieces.loads(data)):
             return []
     except orjson.JSONDecodeError:
         pass  # the exact reader says what is wrong, or reads it

@@ -38,7 +38,9 @@ def is_heavy(data: bytes) -> bool:
 
 
 def loads(data: bytes) -> Any:
-    """The value, exactly as orjson reads it. Raises orjson.JSONDecodeError."""
+    """The value, exactly as orjson reads it, in pieces where that is better. Raises orjson.JSONDecodeError."""
+    if not is_heavy(data):
+        return orjson.loads(data)
     try:
         return _Pieces(data).read()
     except (orjson.JSONDecodeError, _Odd):

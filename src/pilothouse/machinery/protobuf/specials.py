@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import orjson
 
+from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.protobuf.wire import (
     VARINTS,
     ProtobufError,
@@ -319,6 +320,6 @@ def decode_raw(payload: bytes) -> Any:
     if not size:
         return None
     try:
-        return orjson.loads(payload[at:])
+        return jsonpieces.loads(payload[at:])
     except orjson.JSONDecodeError as error:
         raise ProtobufError(f"embedded object is not JSON: {error}") from None

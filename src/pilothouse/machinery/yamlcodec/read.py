@@ -11,6 +11,7 @@ import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
+from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
 from pilothouse.machinery.typed.text import syntax
@@ -46,7 +47,7 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
 def _as_json(data: bytes) -> Any:
     """The value of a document that is JSON without repeated members, None otherwise."""
     try:
-        value = orjson.loads(data)
+        value = jsonpieces.loads(data)
         return _ordered(value) if surely_unique(data, value) else None
     except (orjson.JSONDecodeError, RecursionError):
         return None
