@@ -9,7 +9,7 @@ answer.error or answer.value, answer.cost
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pilothouse.cel.checker import check
 from pilothouse.cel.declarations import Overload, functions
@@ -32,7 +32,6 @@ from pilothouse.cel.problems import Problem, shown
 from pilothouse.cel.scope import Scope
 from pilothouse.cel.syntax import Expr, Ident, Select
 from pilothouse.cel.types import Type
-from pilothouse.kit.record import record
 
 Library = Sequence[Overload]
 
@@ -55,8 +54,7 @@ class NotCompiled(ValueError):
         self.problems = tuple(problems)
 
 
-@record
-class Answer:
+class Answer(NamedTuple):
     """`error`: what went wrong, None where `value` counts. `cost` in units, up to what went wrong."""
 
     value: Any

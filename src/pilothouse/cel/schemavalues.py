@@ -96,6 +96,7 @@ def _make(node: Node) -> Convert:
 def _object(node: Node) -> Convert:
     known = members(node)
     name = str(type_of(node))
+    steps: dict[str, Convert] = {}  # of the members that were met
 
     def convert(value: Any) -> Any:
         if value.__class__ is not dict:
@@ -103,8 +104,14 @@ def _object(node: Node) -> Convert:
         found = Struct()
         found.type_name = name
         for key, held in value.items():
-            if held is not None and key in known:
-                found[key] = converter(known[key])(held)
+            if held is None:
+                continue
+            step = steps.get(key)
+            if step is None:
+                if key not in known:
+                    continue
+                step = steps[key] = converter(known[key])
+            found[key] = held if step is _same else step(held)
         return found
 
     return convert
