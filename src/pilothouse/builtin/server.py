@@ -19,7 +19,7 @@ from pilothouse.builtin.oddparts import OTHER_VERSIONS, PartContext, connecter, 
 from pilothouse.builtin.resource.adminaccess import guard_admin_access
 from pilothouse.builtin.types import META, TypeTable
 from pilothouse.builtin.virtuals import VirtualContext, kept, owner, virtual_resource, virtual_storage
-from pilothouse.endpoints.body import BodyDecoder, Target
+from pilothouse.endpoints.body import BodyDecoder, Reading, Target
 from pilothouse.endpoints.forms import Forms
 from pilothouse.endpoints.installer import Entry, Router, connect_entry, odd_part_entry, store_entry, store_part_entry
 from pilothouse.endpoints.render import Renderer
@@ -63,6 +63,11 @@ class BuiltinServer:
         self._new_uid = UuidSource()
         self._kinds = cache(partial(table.kinds, needs.types))  # only ever asked for when something is wrong
         self._resources = table.resources(needs.types, needs.served)
+        options = needs.types.get(META, "DeleteOptions")
+        self._reading = Reading(self._knows, options, needs.options.max_body, needs.options.aside)
+
+    def _knows(self, api_version: str, kind: str) -> bool:
+        return (api_version, kind) in self._kinds()
 
     def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain], identity: Identity) -> None:
         """Make every store and route. `make_chain` builds the admission chain over the stores."""
@@ -159,16 +164,8 @@ class BuiltinServer:
         return Scope(store.resource, version, part.name, store, deleter, forms, body, owner, self._needs.options)
 
     def _body(self, resource: Resource, target: Target, store: GenericStore | None) -> BodyDecoder:
-        return BodyDecoder(
-            resource,
-            target,
-            (lambda: store.behaviour) if store is not None else resource.behaviour,
-            lambda api_version, kind: (api_version, kind) in self._kinds(),
-            self._needs.types.get(META, "DeleteOptions"),
-            self._needs.options.max_body,
-            typed=store is not None,
-            aside=self._needs.options.aside,
-        )
+        own = (lambda: store.behaviour) if store is not None else resource.behaviour
+        return BodyDecoder(resource, target, own, self._reading, typed=store is not None)
 
     def _install_virtual(self, row: facts.ResourceFacts, chain: Chain) -> None:
         """Resources that keep nothing: reviews and bindings."""

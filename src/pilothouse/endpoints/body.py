@@ -77,6 +77,18 @@ def _show_empty(obj: Object, path: str) -> None:
         parent[name] = []
 
 
+@record
+class Reading:
+    """How a server reads bodies. `known` tells its kinds, `options` is the type of DeleteOptions, `limit` in bytes;
+    big bodies are decoded `aside`.
+    """
+
+    known: KnownKind
+    options: Schema
+    limit: int
+    aside: Aside
+
+
 class BodyDecoder:
     """Bodies of one resource (or subresource) in one version."""
 
@@ -87,23 +99,18 @@ class BodyDecoder:
         resource: Resource,
         target: Target,
         behaviour: Callable[[], Behaviour],
-        known: KnownKind,
-        options: Schema,
-        limit: int,
+        reading: Reading,
         *,
         typed: bool = True,
-        aside: Aside | None = None,
     ) -> None:
-        """`typed` is false where the body is not the resource's own kind: it then has no defaults of it. `aside`: where
-        big bodies are decoded.
-        """
-        self._aside = aside or Aside()
+        """`typed` is false where the body is not the resource's own kind: it then has no defaults of it."""
         self._resource = resource
         self.target = target
         self._behaviour = behaviour
-        self._known = known
-        self._options = options
-        self._limit = limit
+        self._known = reading.known
+        self._options = reading.options
+        self._limit = reading.limit
+        self._aside = reading.aside
         self._typed = typed
 
     async def data(self, request: Request) -> bytes:

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.endpoints.body import BodyDecoder, Target
-from pilothouse.endpoints.scope import ServerOptions
+from pilothouse.endpoints.body import BodyDecoder, Reading, Target
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
 from pilothouse.machinery.jsoncodec import JSONError, dumps, duplicates, plain_floats, surely_unique
@@ -42,22 +41,13 @@ class CustomBody(_Patches):
         self,
         resource: Resource,
         target: Target,
-        delete_options: Schema,
-        options: ServerOptions,
+        reading: Reading,
         root: Node,
         metadata: Schema,
         *,
         stored: bool,
     ) -> None:
-        super().__init__(
-            resource,
-            target,
-            resource.behaviour,
-            lambda api_version, kind: True,
-            delete_options,
-            options.max_body,
-            aside=options.aside,
-        )
+        super().__init__(resource, target, resource.behaviour, reading)
         self._root = root
         self._settle = settle(root)
         self._metadata = compile_decoder(metadata)

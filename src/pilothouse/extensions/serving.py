@@ -10,7 +10,7 @@ from typing import Final
 
 from pilothouse.admission.chain import Chain
 from pilothouse.endpoints.binary import BinaryForms
-from pilothouse.endpoints.body import Target
+from pilothouse.endpoints.body import KnownKind, Reading, Target
 from pilothouse.endpoints.installer import Entry, odd_part_entry, store_entry, store_part_entry
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import Scope, ServerOptions
@@ -75,6 +75,21 @@ class Surroundings:
     outside: Callable[[], Outside]  # for calls of conversion webhooks
     binary: Callable[[Resource, ObjectCodec], BinaryForms]  # of their metadata
 
+    def reading(self, known: KnownKind) -> Reading:
+        """How bodies are read where these kinds are known."""
+        return Reading(known, self.types.delete_options, self.options.max_body, self.options.aside)
+
+
+@record
+class Holding:
+    """The objects of one version: where they are, and how they are read and written."""
+
+    root: Node
+    storage: VersionStorage | ConvertedStorage
+    codec: CustomCodec
+    forms: VersionForms
+    conversions: Conversions | None = None  # where a webhook converts
+
 
 class Serving:
     """`storage` holds the objects of all versions."""
@@ -118,7 +133,7 @@ class Serving:
         reshaper = Reshaper(codec, root, metadata, kept=None if root is kept else kept, stored=self._stored_codec())
         storage = VersionStorage(self._storage, reshaper.shown, None if root is kept else reshaper.stored)
         forms = VersionForms(resource, self._decode, None)
-        return VersionServing(self.definition, version, resource, root, storage, codec, self._around, forms)
+        return VersionServing(self.definition, version, Holding(root, storage, codec, forms), self._around)
 
     def _decode(self, version: str) -> Decode:
         made = self.version(version)
@@ -134,7 +149,7 @@ class Serving:
         storage = ConvertedStorage(self._storage, converter, known)
         root = self._roots[version.name]
         forms = VersionForms(resource, self._decode, converter.to)
-        return VersionServing(self.definition, version, resource, root, storage, codec, self._around, forms, known)
+        return VersionServing(self.definition, version, Holding(root, storage, codec, forms, known), self._around)
 
     def _stored_codec(self) -> CustomCodec:
         """How bytes to store are written."""
@@ -203,29 +218,20 @@ _prefix_rule: Final = names.prefix_of(names.subdomain)
 class VersionServing:
     """Store and handlers of one version."""
 
-    def __init__(
-        self,
-        definition: Definition,
-        version: Version,
-        resource: Resource,
-        root: Node,
-        storage: VersionStorage | ConvertedStorage,
-        codec: CustomCodec,
-        around: Surroundings,
-        forms: VersionForms,
-        conversions: Conversions | None = None,
-    ) -> None:
+    def __init__(self, definition: Definition, version: Version, holding: Holding, around: Surroundings) -> None:
+        codec, conversions = holding.codec, holding.conversions
+        resource = codec.resource
         self.resource = resource
-        self.storage = storage
+        self.storage = holding.storage
         self._version = version
-        self._root = root
+        self._root = holding.root
         self._around = around
         self._conversions = conversions
-        admission = around.chain.bound(resource, forms)
+        admission = around.chain.bound(resource, holding.forms)
         guarded = Guarded(admission, resource) if definition.is_true(TERMINATING) else admission
         make_name = partial(generate_name, choose=random.choice)
         services = Services(around.now, around.new_uid, make_name, guarded, around.options.aside)
-        self.store = GenericStore(resource, storage, services)
+        self.store = GenericStore(resource, holding.storage, services)
         self.store.codec = codec
         self._stored = version.storage
         self.deleter = Deleter(self.store) if conversions is None else ConvertedDeleter(self.store)
@@ -257,10 +263,8 @@ class VersionServing:
         around, resource, version = self._around, self.resource, self._version.name
         schema = resource.versions[version].schema
         target = Target(resource.group, version, resource.kind, schema, f"unstructured.{resource.kind}")
-        body = CustomBody(
-            resource, target, around.types.delete_options, around.options, self._root, around.types.metadata,
-            stored=self._stored,
-        )  # fmt: skip
+        reading = around.reading(lambda api_version, kind: True)
+        body = CustomBody(resource, target, reading, self._root, around.types.metadata, stored=self._stored)
         owner = self._owner(subresource)
         return Scope(resource, version, subresource, self.store, self.deleter, self._forms, body, owner, around.options)
 
@@ -273,15 +277,8 @@ class VersionServing:
     def _scale_scope(self) -> Scope:
         around, resource, version = self._around, self.resource, self._version.name
         target = Target("autoscaling", "v1", "Scale", around.types.scale, "autoscaling.Scale")
-        body = ScaleBody(
-            resource,
-            target,
-            resource.behaviour,
-            lambda api_version, kind: (api_version, kind) == (resource.api_version(version), resource.kind),
-            around.types.delete_options,
-            around.options.max_body,
-            typed=False,
-            aside=around.options.aside,
-        )
+        own = (resource.api_version(version), resource.kind)
+        reading = around.reading(lambda api_version, kind: (api_version, kind) == own)
+        body = ScaleBody(resource, target, resource.behaviour, reading, typed=False)
         owner = self._owner("scale")
         return Scope(resource, version, "scale", self.store, self.deleter, self._forms, body, owner, around.options)
