@@ -177,6 +177,8 @@ class Far:
         self.seen: list[Request] = []
         self.documents: dict[str, tuple[int, str, bytes]] = {}  # path -> status, media type, body
         self.asked: list[str] = []  # paths of documents
+        self.etag = ""  # of all documents
+        self.unchanged: list[str] = []  # paths of those that were not sent again
         self.edge: Edge
         self.port = 0
 
@@ -185,7 +187,11 @@ class Far:
         if path in self.documents:
             self.asked.append(path)
             status, media_type, body = self.documents[path]
-            return Response(status, [(b"Content-Type", media_type.encode())], body)
+            if self.etag and request.header(b"if-none-match") == self.etag:
+                self.unchanged.append(path)
+                return Response(304, [(b"Etag", self.etag.encode())])
+            tags = [(b"Etag", self.etag.encode())] if self.etag else []
+            return Response(status, [(b"Content-Type", media_type.encode()), *tags], body)
         if path == f"/apis/{self._group}/{self._version}":
             return Response(200, list(_JSON), json.dumps(self.discovery()).encode())
         if not path.startswith(f"/apis/{self._group}/"):
@@ -219,11 +225,13 @@ async def echo(request: Request) -> Response:
 
 
 @asynccontextmanager
-async def far(pki: Path, handler: Handler = echo, *, port: int = 0, **names: str) -> AsyncIterator[Far]:
+async def far(
+    pki: Path, handler: Handler = echo, *, port: int = 0, host: str = "127.0.0.1", **names: str
+) -> AsyncIterator[Far]:
     """A running extension server on a free port (or on `port`)."""
     server = Far(handler, **names)
     context = server_side(pki)
-    edge = server.edge = Edge(server.serve, bind("127.0.0.1", port), context=lambda: context)
+    edge = server.edge = Edge(server.serve, bind(host, port), context=lambda: context)
     await edge.start()
     server.port = edge.port
     try:

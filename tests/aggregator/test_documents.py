@@ -141,6 +141,43 @@ def test_a_server_with_a_swagger_document_alone_has_a_third_version_made_of_it(t
     run(scenario)
 
 
+def test_documents_that_did_not_change_are_not_sent_again(tmp_path: Path, pki: Path) -> None:
+    """Each is asked for by its digest, and what is known stays."""
+    path = f"/apis/{GROUP}/v1/echoes"
+
+    async def scenario() -> None:
+        async with front(tmp_path) as here, far(pki) as there:
+            publish(there)
+            there.etag = '"one"'
+            await here.register(there)
+            await here.until("/openapi/v2", lambda status, body: path in body["paths"])
+            service = await here.get(f"/api/v1/namespaces/default/services/far-{there.port}")
+            service["metadata"]["labels"] = {"changed": "yes"}
+            await here.call("PUT", f"/api/v1/namespaces/default/services/far-{there.port}", service)
+            await until(lambda: "/openapi/v2" in there.unchanged)
+            assert path in (await here.get("/openapi/v2"))["paths"]
+            assert there.asked.count(f"/openapi/v3/apis/{GROUP}/v1") == 1  # its link tells that it is the same
+
+    run(scenario)
+
+
+def test_a_document_that_could_not_be_read_is_asked_for_again_soon(tmp_path: Path, pki: Path) -> None:
+    third = f"/openapi/v3/apis/{GROUP}/v1"
+
+    async def scenario() -> None:
+        async with front(tmp_path) as here, far(pki) as there:
+            publish(there)
+            good = there.documents[third]
+            there.documents[third] = (500, "text/plain", b"not now")
+            del there.documents["/openapi/v2"]
+            await here.register(there)
+            await until(lambda: third in there.asked)
+            there.documents[third] = good
+            await here.until(third, lambda status, body: status == 200)
+
+    run(scenario)
+
+
 async def again(here: Front, name: str) -> None:
     """Change the API service a little, so that its documents are read again."""
     service = await here.get(f"{APISERVICES}/{name}")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -403,3 +406,19 @@ def test_what_is_not_proxied_is_not_slower_for_it(tmp_path: Path, pki: Path) -> 
             assert there.seen == []
 
     run(scenario)
+
+
+def test_a_slow_request_tells_what_it_waited_for(tmp_path: Path, pki: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def slow(request: Request) -> Answer:
+        await asyncio.sleep(0.7)
+        return Response(200, list(TEXT), b"at last")
+
+    async def scenario() -> None:
+        async with front(tmp_path) as here, far(pki, slow) as there:
+            await here.available(await here.register(there))
+            assert (await here.call("GET", ECHOES))[0] == 200
+
+    with caplog.at_level(logging.WARNING):
+        run(scenario)
+    (line,) = [line for line in caplog.messages if line.startswith(f"slow: GET {ECHOES} by admin took")]
+    assert re.search(r"; waited about [0-9]+ ms in .*aggregator/proxy.py _pass_on > serving/client.py call", line), line

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pilothouse.serving.timelimit import TimeLimit
+from pilothouse.serving.answers import Incoming
+from pilothouse.serving.timelimit import LOOK, TimeLimit, Waits
 
 from .support import run
 
@@ -17,7 +18,7 @@ NEVER = 3600.0
 
 async def limited(limit: TimeLimit, work: Coroutine[Any, Any, str]) -> str:
     """Step the work once, and carry it on."""
-    return await limit.carry_on(work, work.send(None))
+    return await limit.carry_on(work, work.send(None), {})
 
 
 async def asleep(seconds: float, ended: list[str]) -> str:
@@ -105,3 +106,26 @@ def test_a_limit_outlives_its_loop() -> None:
 
     for _ in range(2):
         run(scenario)
+
+
+def test_it_is_told_where_work_waited_for_long() -> None:
+    """`read` waits in `chunk`; that of a body which comes at once is not told of."""
+
+    async def scenario() -> None:
+        limit, places, quick = TimeLimit(NEVER), dict[str, float](), dict[str, float]()
+        loop = asyncio.get_running_loop()
+
+        async def read(after: float, told: dict[str, float]) -> bytes:
+            incoming = Incoming(200, [], 2, lambda: None)
+            loop.call_later(after, incoming.put, b"ok")
+            loop.call_later(after, incoming.finish)
+            work = incoming.read(10)
+            return await limit.carry_on(work, work.send(None), told)
+
+        assert await asyncio.gather(read(3.5 * LOOK, places), read(0.0, quick)) == [b"ok", b"ok"]
+        assert quick == {}
+        assert list(places) == ["serving/answers.py chunk"]
+        assert LOOK <= places["serving/answers.py chunk"] <= 4 * LOOK
+        assert str(Waits({"a.py b": 0.31})) == "310 ms in a.py b"
+
+    run(scenario)

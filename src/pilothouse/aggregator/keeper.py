@@ -27,12 +27,14 @@ _JSON: Final = "application/json"
 
 @record
 class Pace:
-    """Seconds: first and longest pause after a failed examination, between those that pass, between readings."""
+    """Seconds: first and longest pause after a failed examination, between those that pass, between readings of the
+    documents, after the first reading that failed (the next pauses are longer)."""
 
     first: float = 0.05
     longest: float = 0.75
     passed: float = 10.0
     reading: float = 60.0
+    unread: float = 1.0
 
 
 @record
@@ -104,6 +106,8 @@ class Keeper:
     async def _examine(self) -> None:
         pace = self._tools.pace
         pause = pace.first
+        passed = False
+        woken = True
         while True:
             self._wake_examiner.clear()
             backend = self.backend
@@ -113,11 +117,12 @@ class Keeper:
             self._verdict = verdict
             written = await self._write(verdict)
             if verdict.status and written:
-                self._wake_reader.set()
-                pause, rest = pace.first, pace.passed
+                if woken or not passed:  # another server may stand there now
+                    self._wake_reader.set()
+                passed, pause, rest = True, pace.first, pace.passed
             else:
-                rest, pause = pause, min(pause * 2, pace.longest)
-            await _sleep(self._wake_examiner, rest)
+                passed, rest, pause = False, pause, min(pause * 2, pace.longest)
+            woken = await _sleep(self._wake_examiner, rest)
 
     async def _write(self, verdict: Verdict) -> bool:
         name = self.backend.service.name
@@ -131,29 +136,41 @@ class Keeper:
     # What does it serve?
 
     async def _read(self) -> None:
+        pace = self._tools.pace
         while True:
             await self._wake_reader.wait()
             self._wake_reader.clear()
+            pause = pace.unread
             while self.backend.service.available:
-                before = self.found
-                for step in (self._read_discovery, self._read_v3, self._read_swagger):
-                    await self._try(step)
-                    if self.found is not before:
-                        before = self.found
-                        self._changed()
-                await _sleep(self._wake_reader, self._tools.pace.reading)
+                if await self._read_all():
+                    pause, rest = pace.unread, pace.reading
+                else:
+                    rest, pause = pause, min(pause * 2, pace.reading)
+                await _sleep(self._wake_reader, rest)
                 self._wake_reader.clear()
 
-    async def _try(self, step: Callable[[Backend], Awaitable[Found]]) -> None:
+    async def _read_all(self) -> bool:
+        """Could all documents be read?"""
+        read = True
+        before = self.found
+        for step in (self._read_discovery, self._read_v3, self._read_swagger):
+            read = await self._try(step) and read
+            if self.found is not before:
+                before = self.found
+                self._changed()
+        return read
+
+    async def _try(self, step: Callable[[Backend], Awaitable[Found]]) -> bool:
         """What cannot be read is logged; what was read before stays."""
         backend = self.backend
         try:
             found = await step(backend)
         except (Unanswered, documents.Unreadable, openapi.Unreadable) as error:
             _log.info("documents of %s: %s", backend.service.name, error)
-            return
+            return False
         if backend is self.backend:
             self.found = found
+        return True
 
     async def _read_discovery(self, backend: Backend) -> Found:
         """Raises Unanswered, documents.Unreadable."""
@@ -222,9 +239,11 @@ def _digest(link: str, answer: Document) -> str:
     return link.partition("?hash=")[2] or answer.etag.strip('"')
 
 
-async def _sleep(woken: asyncio.Event, seconds: float) -> None:
+async def _sleep(woken: asyncio.Event, seconds: float) -> bool:
+    """Was it woken?"""
     try:
         async with asyncio.timeout(seconds):
             await woken.wait()
     except TimeoutError:
-        return
+        return False
+    return True

@@ -9,7 +9,7 @@ from pilothouse.endpoints.requestinfo import Query, RequestInfo, attach_request_
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.times import TimeError, parse_duration
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
-from pilothouse.serving.timelimit import TimeLimit
+from pilothouse.serving.timelimit import TimeLimit, Waits
 
 _BODY = (
     b'{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",'
@@ -45,10 +45,14 @@ async def _within(inner: Handler, request: Request, limit: TimeLimit) -> Answer:
     except StopIteration as done:
         answer: Answer = done.value
         return answer
+    places: dict[str, float] = {}
     try:
-        return await limit.carry_on(work, waits_for)
+        return await limit.carry_on(work, waits_for, places)
     except TimeoutError:
         return Response(504, [(b"Content-Type", b"text/plain; charset=utf-8")], _BODY)
+    finally:
+        if places:
+            request.attach(Waits(places))
 
 
 async def _start(inner: Handler, request: Request) -> Answer:

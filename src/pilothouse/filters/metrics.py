@@ -10,6 +10,7 @@ from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Value
 from pilothouse.registry.request import Caller
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response, Stream, Upgrade
+from pilothouse.serving.timelimit import Waits
 
 T = TypeVar("T")
 SLOW: Final = 0.5  # seconds; what takes longer is told in the log
@@ -135,9 +136,12 @@ def _tell(request: Request, answer: Answer, took: float) -> None:
     caller = request.maybe(Caller)
     who = caller.name if caller is not None else "nobody"
     path, ident = request.path, request.header(b"audit-id") or ""
+    waits = request.maybe(Waits)
+    waited = f"; waited about {waits}" if waits is not None else ""
     _log.warning(
-        "slow: %s %s by %s took %.0f ms, status %d %s", request.method, path, who, took * 1e3, answer.status, ident
-    )
+        "slow: %s %s by %s took %.0f ms, status %d %s%s",
+        request.method, path, who, took * 1e3, answer.status, ident, waited,
+    )  # fmt: skip
 
 
 def _count_while_it_lasts(answer: Answer, going_on: Value) -> None:
