@@ -71,6 +71,8 @@ def test_what_goes_wrong_is_told(expression: str, expected: str) -> None:
         ("l.all(x, 10 / (x - 1) == 10)", False),
         ("t ? 1 : n / m", 1),
         ("any.nope == 1 || any.count == 3 || any.nothing == 2", True),
+        ("dyn(d) && false", False),
+        ("dyn(d) || true", True),
     ],
 )
 def test_errors_do_not_count_where_something_else_decides(expression: str, expected: object) -> None:

@@ -222,7 +222,7 @@ class _Checker:
         return result
 
     def _no_overload(self, at: int, function: str, args: list[Type], receiver: bool) -> Type:
-        shown = [self._shown(one) for one in args]
+        shown = [str(self.known.apply(one, open_as_dyn=True)) for one in args]
         signature = f"{shown[0]}.({', '.join(shown[1:])})" if receiver else f"({', '.join(shown)})"
         return self._problem(at, f"found no matching overload for '{function}' applied to '{signature}'")
 

@@ -328,7 +328,7 @@ class _Writer(LoopWriter):
         failed = ""
         for place, term in enumerate(tree.args):
             last = place == len(tree.args) - 1
-            guarded = not last and not sure(term)
+            guarded = not last and (not sure(term) or term.type.kind != "bool")
             if guarded and not failed:
                 failed = code.name()
                 code.line(f"{failed} = None")
