@@ -25,7 +25,8 @@ from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH,
 from pilothouse.machinery.patch.restore import problem
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.fieldset import of_paths
-from pilothouse.registry.managedfields import Tracker, resets, settled
+from pilothouse.registry.managed.objects import resets, settled
+from pilothouse.registry.managed.tracker import Tracker
 
 SHARED = pathlib.Path(__file__).resolve().parents[3] / "shared" / "conformance"
 APPLY = "application/apply-patch+yaml"

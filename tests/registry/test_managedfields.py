@@ -16,7 +16,9 @@ from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.fieldset import of_paths
 from pilothouse.registry.managed.conflicts import ConflictError
-from pilothouse.registry.managedfields import Tracker, drive, resets, settled
+from pilothouse.registry.managed.objects import resets, settled
+from pilothouse.registry.managed.steps import drive
+from pilothouse.registry.managed.tracker import Tracker
 
 VERSION = "example.com/v1"
 

@@ -18,7 +18,7 @@ from pilothouse.builtin.types import TypeTable
 from pilothouse.kit.record import record
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour
-from pilothouse.registry.managedfields import Tracker
+from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import FieldLabels, Object, Resource, ServedVersion
 from pilothouse.storage import errors

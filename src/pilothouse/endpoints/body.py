@@ -22,7 +22,7 @@ from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, typ
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
-from pilothouse.registry.managedfields import resets
+from pilothouse.registry.managed.objects import resets
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request

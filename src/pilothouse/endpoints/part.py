@@ -13,7 +13,7 @@ from pilothouse.endpoints.update import check_names
 from pilothouse.machinery.decode import Findings
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
-from pilothouse.registry.managedfields import Tracker, check_applied
+from pilothouse.registry.managed.tracker import Tracker, check_applied
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response

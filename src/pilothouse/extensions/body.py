@@ -15,7 +15,7 @@ from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.structural.node import Node
 from pilothouse.machinery.structural.settle import Unfit, settle, settle_slowly
-from pilothouse.registry.managedfields import resets
+from pilothouse.registry.managed.objects import resets
 from pilothouse.registry.resource import Object, Resource
 
 _ACCEPTED_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, "application/apply-patch+yaml")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.extensions.definition import ScalePaths
 from pilothouse.machinery.errors import APIError, Cause, bad_request
 from pilothouse.registry.capabilities import Produce
-from pilothouse.registry.managedfields import Tracker
+from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore

@@ -1,7 +1,7 @@
 """Field ownership as the verbs need it (Kubernetes documentation, "Server-Side Apply"): which fields an endpoint may
 own.
 
-The rules of entries are in `registry/managedfields.py`; this says what a resource's table of facts makes of them.
+The rules of entries are in `registry/managed/tracker.py`; this says what a resource's table of facts makes of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.times import format_time
 from pilothouse.machinery.typed.fieldset import Node, of_paths
-from pilothouse.registry.managedfields import Tracker
+from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 

@@ -12,7 +12,7 @@ from typing import Any
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import Cause, bad_request, invalid
 from pilothouse.registry.capabilities import Produce
-from pilothouse.registry.managedfields import Tracker
+from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore

@@ -30,7 +30,7 @@ from pilothouse.registry.behaviour import Behaviour, Part
 from pilothouse.registry.claims import Claims, Pending
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.deletion import finished
-from pilothouse.registry.managedfields import settled
+from pilothouse.registry.managed.objects import settled
 from pilothouse.registry.request import Admission, Causes, Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.registry.translate import missing, translate

@@ -15,7 +15,7 @@ from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, conflict, invalid
 from pilothouse.machinery.rules import Field, at, rules
 from pilothouse.machinery.times import format_time
-from pilothouse.registry.managedfields import Tracker
+from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.metadata import ordered
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object

@@ -1,1 +1,1 @@
-"""The parts of `registry.managedfields`: entries, conflicts, and what kubectl's client-side apply left behind."""
+"""metadata.managedFields: who owns which fields, and what kubectl's client-side apply left behind."""

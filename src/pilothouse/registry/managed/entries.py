@@ -128,3 +128,15 @@ def capped(entries: list[Entry], limit: int = MAX_UPDATERS) -> list[Entry]:
         merged[entry.api_version] = Entry(ANCIENT, UPDATE, entry.api_version, "", entry.time, fields)
         too_many -= 1
     return [entry for entry in entries if id(entry) not in gone] + list(merged.values())
+
+
+def joined(entries: list[Entry], mine: Entry) -> list[Entry]:
+    """The entries with `mine`, which takes the fields of its own earlier entry along."""
+    rest = []
+    for entry in entries:
+        if entry.key == mine.key:
+            mine = mine.owning(union(entry.fields, mine.fields))
+        else:
+            rest.append(entry)
+    rest.append(mine)
+    return rest

@@ -75,3 +75,21 @@ def _has(entry: Entry, paths: Paths) -> bool:
 
 def _without(entry: Entry, paths: Paths) -> Entry:
     return entry.owning(subtract(entry.fields, of_paths(_path(entry.api_version, paths))))
+
+
+def value_at(obj: Object, paths: Paths, api_version: str) -> Any:
+    value: Any = obj
+    for name in paths.get(api_version, ("spec", "replicas")):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def with_value_at(obj: Object, path: tuple[str, ...], value: Any) -> Object:
+    """The object with another value at the path; None takes the field out."""
+    name, *rest = path
+    if rest:
+        inner = obj.get(name)
+        return {**obj, name: with_value_at(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
+    if value is None:
+        return {key: other for key, other in obj.items() if key != name}
+    return {**obj, name: value}

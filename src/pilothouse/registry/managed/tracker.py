@@ -5,12 +5,12 @@ the objects as JSON in that version, and stores what comes back. Nothing is chan
 shared.
 
 A custom resource may need a webhook to convert an object into the version of another manager's entry, so the rules
-are written as generators that ask for conversions; `run` and `drive` answer them.
+are written as generators that ask for conversions (`steps.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import field
 from typing import Any, Final
 
@@ -27,10 +27,10 @@ from pilothouse.registry.managed import lastapplied
 from pilothouse.registry.managed import scale as scales
 from pilothouse.registry.managed.conflicts import ConflictError, Conflicts
 from pilothouse.registry.managed.entries import APPLY, UPDATE, Entry
+from pilothouse.registry.managed.objects import managed_fields, with_entries
+from pilothouse.registry.managed.steps import Convert, Steps, run, too_deep
 
 Object = dict[str, Any]
-Convert = tuple[Object, str]  # asks for an object in another apiVersion
-Steps = Generator[Convert, Object, Object]
 Changes = tuple[Node, Node]  # gained, lost
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
@@ -54,36 +54,6 @@ def _with_all_below(skip: Node, reset: Node) -> Node:
         if element != SELF:
             out[element] = LEAF if is_member(child) else _with_all_below(out.get(element, LEAF), child)
     return out
-
-
-def run(steps: Steps, convert: Callable[[Object, str], Object]) -> Object:
-    """Carries the steps out with a conversion that answers at once."""
-    try:
-        wanted = next(steps)
-        while True:
-            wanted = steps.send(convert(*wanted))
-    except StopIteration as done:
-        result: Object = done.value
-        return result
-    except RecursionError:
-        raise _too_deep() from None
-
-
-async def drive(steps: Steps, convert: Callable[[Object, str], Awaitable[Object]]) -> Object:
-    """Carries the steps out with a conversion that must be waited for."""
-    try:
-        wanted = next(steps)
-        while True:
-            wanted = steps.send(await convert(*wanted))
-    except StopIteration as done:
-        result: Object = done.value
-        return result
-    except RecursionError:
-        raise _too_deep() from None
-
-
-def _too_deep() -> APIError:
-    return bad_request("exceeded max depth")
 
 
 def _no_conversion(obj: Object, api_version: str) -> Object:
@@ -124,10 +94,10 @@ class Tracker:
         try:
             fields = self._created(obj)
         except RecursionError:
-            raise _too_deep() from None
+            raise too_deep() from None
         if not fields:
-            return _with_entries(obj, [])
-        return _with_entries(obj, [self._entry(manager, UPDATE, now, fields).render()])
+            return with_entries(obj, [])
+        return with_entries(obj, [self._entry(manager, UPDATE, now, fields).render()])
 
     def update(self, live: Object, new: Object, manager: str, now: str, *, forget: bool = False) -> Object:
         """`new` with its entries, when `manager` replaces `live` by it (PUT, and patches that are no apply).
@@ -150,24 +120,28 @@ class Tracker:
 
         `paths`: by apiVersion, the field names down to that number. The tracker is the parent's.
         """
-        changed = _at(live, paths, self.api_version) != _at(new, paths, self.api_version)
+        changed = scales.value_at(live, paths, self.api_version) != scales.value_at(new, paths, self.api_version)
         written = scales.updated(self._stored(live), self.api_version, paths, manager, changed)
-        return _with_entries(new, written)
+        return with_entries(new, written)
 
     def scale_apply(
         self, live: Object, replicas: int | None, manager: str, paths: scales.Paths, *, force: bool = False
     ) -> Object:
         """`live` with the number that a Scale was applied with (None: without one). Raises ConflictError."""
         known = self._stored(live)
-        before = _at(live, paths, self.api_version)
+        before = scales.value_at(live, paths, self.api_version)
         if not known and before is not None:
             known = [scales.before_first_apply(self.api_version, paths, BEFORE_FIRST_APPLY)]
         changed = replicas != before
         owns = replicas is not None
         written = scales.applied(known, self.api_version, paths, manager, owns=owns, changed=changed, force=force)
         gone = not owns and scales.owned(known, paths) and not scales.owned(e.read(written, trusted=True), paths)
-        new = _set_at(live, paths.get(self.api_version, ("spec", "replicas")), replicas) if owns or gone else live
-        return _with_entries(new, written)
+        new = (
+            scales.with_value_at(live, paths.get(self.api_version, ("spec", "replicas")), replicas)
+            if owns or gone
+            else live
+        )
+        return with_entries(new, written)
 
     def unconvertible(self, applied: Object, why: str) -> APIError:
         """500: what came of an apply does not decode, for the reason `why` (see `machinery.patch.restore`)."""
@@ -183,17 +157,17 @@ class Tracker:
     def update_steps(self, live: Object, new: Object, manager: str, now: str, *, forget: bool = False) -> Steps:
         known = [] if forget and not self.subresource else self._entries_of(live, new)
         if not known:
-            return _with_entries(new, [])
+            return with_entries(new, [])
         changes = self._changes(self.schema, self.api_version, live, new)
         left = yield from self._taken(known, live, new, changes, None)
         if changes[0]:
-            left = _joined(left, self._entry(manager, UPDATE, now, changes[0]))
-        return _with_entries(new, e.write(e.capped(left)))
+            left = e.joined(left, self._entry(manager, UPDATE, now, changes[0]))
+        return with_entries(new, e.write(e.capped(left)))
 
     def _entries_of(self, live: Object, new: Object) -> list[Entry]:
         """The entries to start from: those sent where they are good, else those of the live object."""
-        stored = _managed(live)
-        sent = _managed(new)
+        stored = managed_fields(live)
+        sent = managed_fields(new)
         if not self.subresource and sent is not None and sent is not stored and sent != stored:
             if e.is_reset(sent):
                 return []
@@ -208,7 +182,7 @@ class Tracker:
     def _stored(self, live: Object) -> list[Entry]:
         """The entries of a live object; none when they cannot be read."""
         try:
-            found = e.read(_managed(live), trusted=True)
+            found = e.read(managed_fields(live), trusted=True)
         except ValueError:
             return []
         if not self.custom:
@@ -300,7 +274,7 @@ class Tracker:
         mine = self._entry(manager, APPLY, time, fields)
         if last is not None and not changed and last.api_version == self.api_version and last.fields == mine.fields:
             mine = last
-        return _with_entries(merged, e.write([*left, mine]))
+        return with_entries(merged, e.write([*left, mine]))
 
     def _prunes(self, last: Entry, others: list[Entry], fields: Node) -> bool:
         """Whether there may be something to take out: the applier dropped fields, or other versions must be asked."""
@@ -386,74 +360,3 @@ def _named(obj: Object, api_version: str, kind: str) -> str:
     namespace, name = (value if isinstance(value, str) else "" for value in map(known.get, ("namespace", "name")))
     group_version = api_version if "/" in api_version else f"/{api_version}"
     return f"{namespace}/{name}; {group_version}, Kind={kind}"
-
-
-def settled(live: Object, new: Object) -> Object:
-    """`new`, or with the times of `live` where nothing but times of entries differs, so that such a write is none.
-
-    To be asked last, once the object is defaulted and admitted.
-    """
-    stored, made = _managed(live), _managed(new)
-    if stored is made or not stored or not made or len(stored) != len(made):
-        return new
-    if any(_timeless(a) != _timeless(b) for a, b in zip(stored, made, strict=True)):
-        return new
-    with_old_times = _with_entries(new, stored)
-    return with_old_times if with_old_times == live else new
-
-
-def resets(document: Any) -> bool:
-    """Whether a sent document says with `[]` or `[{}]` that its owners shall be forgotten."""
-    return isinstance(document, dict) and e.is_reset(_managed(document))
-
-
-def _timeless(entry: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key != "time"}
-
-
-def _at(obj: Object, paths: scales.Paths, api_version: str) -> Any:
-    value: Any = obj
-    for name in paths.get(api_version, ("spec", "replicas")):
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-def _set_at(obj: Object, path: tuple[str, ...], value: Any) -> Object:
-    """The object with another value at the path; None takes the field out."""
-    name, *rest = path
-    if rest:
-        inner = obj.get(name)
-        return {**obj, name: _set_at(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
-    if value is None:
-        return {key: other for key, other in obj.items() if key != name}
-    return {**obj, name: value}
-
-
-def _joined(entries: list[Entry], mine: Entry) -> list[Entry]:
-    """The entries with `mine`, which takes the fields of its own earlier entry along."""
-    rest = []
-    for entry in entries:
-        if entry.key == mine.key:
-            mine = mine.owning(union(entry.fields, mine.fields))
-        else:
-            rest.append(entry)
-    rest.append(mine)
-    return rest
-
-
-def _managed(obj: Object) -> Any:
-    metadata = obj.get("metadata")
-    return metadata.get("managedFields") if type(metadata) is dict else None
-
-
-def _with_entries(obj: Object, entries: list[dict[str, Any]]) -> Object:
-    """The object with these entries, and without the field when there are none."""
-    metadata = obj.get("metadata")
-    known = metadata if type(metadata) is dict else {}
-    if entries:
-        if known.get("managedFields") is entries:
-            return obj
-        return {**obj, "metadata": {**known, "managedFields": entries}}
-    if "managedFields" not in known:
-        return obj
-    return {**obj, "metadata": {key: value for key, value in known.items() if key != "managedFields"}}

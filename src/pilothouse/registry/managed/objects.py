@@ -1,0 +1,50 @@
+"""metadata.managedFields in an object: how the field is read, replaced and compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pilothouse.registry.managed import entries as e
+
+Object = dict[str, Any]
+
+
+def managed_fields(obj: Object) -> Any:
+    metadata = obj.get("metadata")
+    return metadata.get("managedFields") if type(metadata) is dict else None
+
+
+def with_entries(obj: Object, entries: list[dict[str, Any]]) -> Object:
+    """The object with these entries, and without the field when there are none."""
+    metadata = obj.get("metadata")
+    known = metadata if type(metadata) is dict else {}
+    if entries:
+        if known.get("managedFields") is entries:
+            return obj
+        return {**obj, "metadata": {**known, "managedFields": entries}}
+    if "managedFields" not in known:
+        return obj
+    return {**obj, "metadata": {key: value for key, value in known.items() if key != "managedFields"}}
+
+
+def settled(live: Object, new: Object) -> Object:
+    """`new`, or with the times of `live` where nothing but times of entries differs, so that such a write is none.
+
+    To be asked last, once the object is defaulted and admitted.
+    """
+    stored, made = managed_fields(live), managed_fields(new)
+    if stored is made or not stored or not made or len(stored) != len(made):
+        return new
+    if any(_timeless(a) != _timeless(b) for a, b in zip(stored, made, strict=True)):
+        return new
+    with_old_times = with_entries(new, stored)
+    return with_old_times if with_old_times == live else new
+
+
+def resets(document: Any) -> bool:
+    """Whether a sent document says with `[]` or `[{}]` that its owners shall be forgotten."""
+    return isinstance(document, dict) and e.is_reset(managed_fields(document))
+
+
+def _timeless(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != "time"}
