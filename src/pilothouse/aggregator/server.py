@@ -78,6 +78,7 @@ class Aggregator:
         self._local_wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._ending: set[asyncio.Task[None]] = set()
+        self.started = asyncio.Event()  # all tasks run
         self._trust = Trust(options.certificate)
         self._client = Client()
         self._resolver = resolver = Resolver(
@@ -129,6 +130,7 @@ class Aggregator:
         }
         self._tasks = [loop.create_task(run(), name=name) for name, run in parts.items()]
         self._tasks += [loop.create_task(follower.run(), name="follower") for follower in self._followers]
+        self.started.set()
 
     async def synced(self) -> None:
         """Wait until every stored API service has its route."""

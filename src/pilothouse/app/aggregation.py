@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Collection
 from datetime import UTC, datetime
+from typing import Final
 
 from pilothouse.aggregator.apiservice import ON_START
 from pilothouse.aggregator.autoregister import Wanted
@@ -19,6 +20,15 @@ from pilothouse.machinery.groupversion import api_version
 from pilothouse.openapi.catalog import Catalog as OpenAPICatalog
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks
+
+# Hooks of the aggregator, by what each waits for.
+_ONCE_STARTED: Final = ("aggregator-reload-proxy-client-cert", "apiservice-status-local-available-controller")
+_ONCE_SYNCED: Final = ("apiservice-registration-controller", "apiservice-status-remote-available-controller")
+_ONCE_MERGED: Final = (
+    "apiservice-discovery-controller",
+    "apiservice-openapi-controller",
+    "apiservice-openapiv3-controller",
+)
 
 
 def build_aggregator(
@@ -67,9 +77,13 @@ def add_hooks(aggregator: Aggregator, hooks: Hooks) -> None:
         await aggregator.synced()
 
     hooks.add("start-kube-aggregator-informers", start)
-    hooks.add("apiservice-registration-controller", aggregator.synced)
+    for name in _ONCE_STARTED:
+        hooks.add(name, lambda: _wait(aggregator.started))
+    for name in _ONCE_SYNCED:
+        hooks.add(name, aggregator.synced)
     hooks.add("kube-apiserver-autoregistration", lambda: _wait(aggregator.autoregister.complete))
-    hooks.add("apiservice-discovery-controller", lambda: _wait(aggregator.publisher.done))
+    for name in _ONCE_MERGED:
+        hooks.add(name, lambda: _wait(aggregator.publisher.done))
     hooks.at_end(aggregator.stop)
 
 

@@ -61,6 +61,7 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks, outside: Outs
         )
         hooks.add("start-apiextensions-informers", server.start)
         hooks.add("crd-informer-synced", server.synced)
+        hooks.add("start-apiextensions-controllers", server.synced)
 
         hooks.at_end(server.stop)
         return server

@@ -134,7 +134,9 @@ def document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Fo
 
 def _health_pages(parts: Parts, routes: PathRoutes, aggregator: Aggregator, slis: Registry) -> None:
     metrics = HealthMetrics(parts.registry, slis)
-    checks = health_checks(parts.hooks.checks(FORGIVEN), _probes(parts, aggregator))
+    probes = _probes(parts, aggregator)
+    parts.hooks.add("storage-readiness", probes["etcd"])
+    checks = health_checks(parts.hooks.checks(FORGIVEN), probes)
     began = time.monotonic()
     for name, listed in checks.items():
         grace = parts.settings.livez_grace_period if name == "livez" else 0.0
