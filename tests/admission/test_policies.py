@@ -1,11 +1,13 @@
-"""Validating admission policies: rules in CEL that writes must keep. What the recorded conversations leave open."""
+"""Admission policies: rules in CEL that writes must keep, and what changes them. What the recorded conversations leave
+open.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from admission.far import BASE, CONFIG_MAPS, MAPS, config_map
+from admission.far import BASE, CONFIG_MAPS, MAPS, add, config_map, configure, far_side, patch
 from builtin.inside import Inside, Object, Reply, run, server
 
 POLICIES, BINDINGS = f"{BASE}/validatingadmissionpolicies", f"{BASE}/validatingadmissionpolicybindings"
@@ -119,5 +121,84 @@ def test_policies_are_not_judged_by_policies(tmp_path: Path) -> None:
             assert (await made(api)).status == 422
             assert (await api.send("DELETE", f"{BINDINGS}/b")).status == 200
             assert (await made(api)).status == 201
+
+    run(story())
+
+
+MUTATING, MUTATING_BINDINGS = f"{BASE}/mutatingadmissionpolicies", f"{BASE}/mutatingadmissionpolicybindings"
+
+
+async def changes(api: Inside, name: str, *mutations: tuple[str, str], rule: Object = CONFIG_MAPS, **spec: Any) -> None:
+    """A mutating policy and its binding. `mutations`: kind and expression."""
+    members = {"JSONPatch": "jsonPatch", "ApplyConfiguration": "applyConfiguration"}
+    body = {
+        "matchConstraints": {"resourceRules": [{**rule, "operations": ["CREATE", "UPDATE"]}]},
+        "reinvocationPolicy": "Never",
+        "mutations": [{"patchType": kind, members[kind]: {"expression": text}} for kind, text in mutations],
+        **spec,
+    }
+    kind = "MutatingAdmissionPolicy"
+    await api.make(MUTATING, {"apiVersion": API, "kind": kind, "metadata": {"name": name}, "spec": body})
+    binding = {"apiVersion": API, "kind": f"{kind}Binding", "metadata": {"name": name}, "spec": {"policyName": name}}
+    await api.make(MUTATING_BINDINGS, binding)
+
+
+def test_mutations_follow_each_other(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await changes(
+                api,
+                "m",
+                ("ApplyConfiguration", "Object{data: Object.data{x: '1'}}"),
+                ("JSONPatch", "[JSONPatch{op: 'add', path: '/data/y', value: object.data.x + '2'}]"),
+            )
+            assert (await made(api))["data"] == {"x": "1", "y": "12"}
+
+    run(story())
+
+
+def test_a_policy_that_fails_refuses_or_is_passed_over(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            broken = ("JSONPatch", "[JSONPatch{op: 'replace', path: '/data/x/y', value: 'z'}]")
+            await changes(api, "m", broken, failurePolicy="Ignore")
+            assert (await made(api)).status == 201
+            await changes(api, "n", broken)
+            refused = await made(api, "b")
+            assert (refused.status, refused["reason"], refused["message"]) == (
+                403,
+                "Invalid",
+                "policy 'n' with binding 'n' denied request: JSON Patch: "
+                "replace operation does not apply: doc is missing path: /data/x/y: missing value",
+            )
+
+    run(story())
+
+
+def test_what_is_only_set_as_a_whole_is_not_merged(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            rule = {**CONFIG_MAPS, "resources": ["pods"]}
+            text = "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'c', command: ['x']}]}}"
+            await changes(api, "m", ("ApplyConfiguration", text), rule=rule)
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+            pod["spec"] = {"containers": [{"name": "c", "image": "i"}]}  # type: ignore[assignment]
+            refused = await api.send("POST", "/api/v1/namespaces/default/pods", pod)
+            assert refused["message"].endswith(
+                "may not mutate atomic arrays, maps or structs: .spec.containers[0].command"
+            )
+
+    run(story())
+
+
+def test_a_webhook_that_changes_the_object_has_policies_evaluated_again(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with far_side(tmp_path) as far, server(tmp_path) as api:
+            far.answers["late"] = patch(add("/data", {"late": "yes"}))
+            text = "Object{metadata: Object.metadata{labels: Object.metadata.labels{late: string(has(object.data))}}}"
+            await changes(api, "m", ("ApplyConfiguration", text), reinvocationPolicy="IfNeeded")
+            await configure(api, "mutatingwebhookconfigurations", "w", far.hook("late"))
+            found = await made(api)
+            assert (found["data"], found["metadata"]["labels"]) == ({"late": "yes"}, {"late": "true"})
 
     run(story())

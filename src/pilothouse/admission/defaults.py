@@ -29,8 +29,10 @@ from pilothouse.admission.optional.services import DenyServiceExternalIPs
 from pilothouse.admission.optional.tolerations import PodTolerationRestriction
 from pilothouse.admission.podsecurity.plugin import PodSecurity
 from pilothouse.admission.policies.known import Policies
+from pilothouse.admission.policies.mutating import MutatingAdmissionPolicy
 from pilothouse.admission.policies.params import stored
-from pilothouse.admission.policies.validating import Around as JudgeNeeds
+from pilothouse.admission.policies.plugin import Around as PolicyNeeds
+from pilothouse.admission.policies.policy import MutatingPolicy, ValidatingPolicy
 from pilothouse.admission.policies.validating import ValidatingAdmissionPolicy
 from pilothouse.admission.priority import Priority
 from pilothouse.admission.quota.plugin import ResourceQuota
@@ -65,7 +67,8 @@ class Webhooks:
     mutating: Hooks
     validating: Hooks
     calling: Calling
-    policies: Policies
+    judging: Policies[ValidatingPolicy]
+    changing: Policies[MutatingPolicy]
     aside: Aside
 
 
@@ -148,7 +151,12 @@ _FIRST: Final[tuple[tuple[str, Make, bool], ...]] = (
     ("DenyServiceExternalIPs", lambda needs: DenyServiceExternalIPs(), False),
     ("PodTopologyLabels", lambda needs: PodTopologyLabels(needs.kind("", "nodes")), True),
 )
-_ASKING: Final = (MutatingAdmissionWebhook.name, ValidatingAdmissionPolicy.name, ValidatingAdmissionWebhook.name)
+_ASKING: Final = (
+    MutatingAdmissionPolicy.name,
+    MutatingAdmissionWebhook.name,
+    ValidatingAdmissionPolicy.name,
+    ValidatingAdmissionWebhook.name,
+)
 _LAST: Final[tuple[tuple[str, Make, bool], ...]] = (
     (
         "ResourceQuota",
@@ -203,10 +211,11 @@ def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
     if given is None:
         return []
     around = Around(needs.namespaces, given.calling, needs.authorize, given.aside)
-    judging = JudgeNeeds(needs.namespaces, needs.authorize, stored(needs.stores), given.aside)
+    evaluating = PolicyNeeds(needs.namespaces, needs.authorize, stored(needs.stores), given.aside)
     made: list[Plugin] = [
+        MutatingAdmissionPolicy(given.changing, evaluating),
         MutatingAdmissionWebhook(given.mutating, around),
-        ValidatingAdmissionPolicy(given.policies, judging),
+        ValidatingAdmissionPolicy(given.judging, evaluating),
         ValidatingAdmissionWebhook(given.validating, around),
     ]
     return [plugin for plugin in made if choice.takes(plugin.name, True, needs)]

@@ -4,7 +4,7 @@ the parameters, the namespace and their variables (Kubernetes documentation, "Va
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -12,7 +12,8 @@ from pilothouse.admission.certificates import Authorize
 from pilothouse.auth.attributes import Attributes as Asked
 from pilothouse.auth.attributes import Decision as Decided
 from pilothouse.cel import types
-from pilothouse.cel.environment import Environment, NotCompiled, Program
+from pilothouse.cel.declarations import overload
+from pilothouse.cel.environment import LIBRARIES, Environment, NotCompiled, Program
 from pilothouse.cel.library.authorizing import Authorizer, Decision, Question, ResourceCheck
 from pilothouse.cel.types import Member, Type
 from pilothouse.machinery.selectors import (
@@ -113,8 +114,51 @@ def base() -> Environment:
     return Environment({**_BASE, **_ASKING}, bindings=True)
 
 
-def environment(*, params: bool = False, asking: bool = True, variables: Declared | None = None) -> Environment:
-    """`params`: the policy has parameters. `asking`: the authorizer may be asked. `variables`: those of the policy."""
+class _Anything:
+    """Fields of an object that may hold anything."""
+
+    def field(self, name: str) -> Member | None:
+        return Member(name, types.DYN)
+
+
+OBJECT: Final = Type("object", "Object", fields=_Anything())
+JSON_PATCH: Final = Type(
+    "object", "JSONPatch", fields=Declared({"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": types.DYN})
+)
+_PATCHING: Final = (
+    overload("jsonpatch.escapeKey", "(string) -> string", lambda key: key.replace("~", "~0").replace("/", "~1")),
+)
+
+
+class _Made(Mapping[str, Type]):
+    """The types of what mutations make: JSONPatch, and Object with all that is below it (`Object.spec`)."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Type] = {"JSONPatch": JSON_PATCH, "Object": OBJECT}
+
+    def __getitem__(self, name: str) -> Type:
+        if name not in self._known and name.startswith("Object."):
+            return Type("object", name, fields=_Anything())
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+@cache
+def _mutating() -> Environment:
+    return Environment({}, (*LIBRARIES, _PATCHING), _Made(), bindings=True)
+
+
+def environment(
+    *, params: bool = False, asking: bool = True, variables: Declared | None = None, mutating: bool = False
+) -> Environment:
+    """`params`: the policy has parameters. `asking`: the authorizer may be asked. `variables`: those of the policy.
+    `mutating`: expressions may make patches and objects.
+    """
     named = dict(_BASE)
     if asking:
         named |= _ASKING
@@ -122,7 +166,7 @@ def environment(*, params: bool = False, asking: bool = True, variables: Declare
         named[PARAMS] = types.DYN
     if variables is not None:
         named[VARIABLES] = Type("object", "kubernetes.variables", fields=variables)
-    return base().with_variables(named)
+    return (_mutating() if mutating else base()).with_variables(named)
 
 
 def problem(text: str, within: Environment, *wanted: Type) -> str:

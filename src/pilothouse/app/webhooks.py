@@ -14,6 +14,7 @@ from pilothouse.admission.criteria import GROUP
 from pilothouse.admission.defaults import Webhooks
 from pilothouse.admission.lookups import Stores
 from pilothouse.admission.policies.known import Policies
+from pilothouse.admission.policies.policy import MutatingPolicy, ValidatingPolicy
 from pilothouse.admission.webhooks.calls import Calling
 from pilothouse.admission.webhooks.hooks import Hooks
 from pilothouse.admission.webhooks.metrics import WebhookMetrics
@@ -67,22 +68,18 @@ def build_webhooks(outside: Outside, types: TypeTable, registry: Registry, aside
     """None are known until `follow_webhooks`."""
     schemas = {version: types.get(f"k8s.io/api/admission/{version}", KIND) for version in VERSIONS}
     calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter)
-    return Webhooks(Hooks(outside), Hooks(outside), calling, Policies(), aside)
+    return Webhooks(
+        Hooks(outside), Hooks(outside), calling, Policies(ValidatingPolicy), Policies(MutatingPolicy), aside
+    )
 
 
 def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks: list[asyncio.Task[None]]) -> None:
     """Keep them up to date from the start on. `tasks`: those of the server."""
-    policies = webhooks.policies
     kinds: tuple[tuple[Known, dict[str, Set]], ...] = (
         (webhooks.mutating, {"mutatingwebhookconfigurations": webhooks.mutating.set}),
         (webhooks.validating, {"validatingwebhookconfigurations": webhooks.validating.set}),
-        (
-            policies,
-            {
-                "validatingadmissionpolicies": policies.set_policy,
-                "validatingadmissionpolicybindings": policies.set_binding,
-            },
-        ),
+        (webhooks.judging, _of_policies("validating", webhooks.judging)),
+        (webhooks.changing, _of_policies("mutating", webhooks.changing)),
     )
 
     async def follow() -> None:
@@ -93,6 +90,13 @@ def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks
             known.know_all()
 
     hooks.add(_HOOK, follow)
+
+
+def _of_policies(kind: str, policies: Policies[Any]) -> dict[str, Set]:
+    return {
+        f"{kind}admissionpolicies": policies.set_policy,
+        f"{kind}admissionpolicybindings": policies.set_binding,
+    }
 
 
 async def _follow(storage: Storage, take: Set, tasks: list[asyncio.Task[None]]) -> None:

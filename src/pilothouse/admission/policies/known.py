@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeVar
 
 from pilothouse.admission.criteria import Kind
 from pilothouse.admission.forms import Form, Forms
@@ -17,14 +17,17 @@ from pilothouse.registry.resource import Object, Resource
 _MOST_KINDS: Final = 10_000  # kinds of writes that are remembered
 
 
+P = TypeVar("P", bound=Policy)
+
+
 @record
-class Candidate:
+class Candidate(Generic[P]):
     """A policy that may want to see a kind of write, in which form, and its bindings.
 
     `form` None: the name of the object decides.
     """
 
-    policy: Policy
+    policy: P
     bindings: Sequence[Binding]
     kind: Kind
     form: Form | None
@@ -33,22 +36,23 @@ class Candidate:
         return self.form or self.policy.criteria.form(self.kind, name)
 
 
-class Policies:
+class Policies(Generic[P]):
     """All of one kind, with their bindings, in the order of their names. `synced`: those that were stored are known."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[str, Object], P]) -> None:
+        self._make = make
         self.synced = asyncio.Event()
         self.idle = False  # none has a binding
-        self._policies: dict[str, Policy] = {}
+        self._policies: dict[str, P] = {}
         self._bindings: dict[str, Binding] = {}
-        self._ordered: list[tuple[Policy, Sequence[Binding]]] = []
-        self._found: dict[tuple[int, str, str, str], tuple[Resource, tuple[Candidate, ...]]] = {}
+        self._ordered: list[tuple[P, Sequence[Binding]]] = []
+        self._found: dict[tuple[int, str, str, str], tuple[Resource, tuple[Candidate[P], ...]]] = {}
 
     def set_policy(self, name: str, obj: Object | None) -> None:
         """A policy as it is now, None if it is gone."""
         self._policies.pop(name, None)
         if obj is not None:
-            self._policies[name] = Policy(name, obj)
+            self._policies[name] = self._make(name, obj)
         self._order()
 
     def set_binding(self, name: str, obj: Object | None) -> None:
@@ -70,7 +74,7 @@ class Policies:
         self._found.clear()
         self.idle = self.synced.is_set() and not self._ordered
 
-    def wanted(self, resource: Resource, forms: Forms, operation: str, write: Write) -> Sequence[Candidate]:
+    def wanted(self, resource: Resource, forms: Forms, operation: str, write: Write) -> Sequence[Candidate[P]]:
         """The policies whose rules may take such a write."""
         if not self._ordered:
             return ()
@@ -83,7 +87,7 @@ class Policies:
             found = self._found[key] = resource, tuple(self._find(kind))  # with the resource, whose id is the key
         return found[1]
 
-    def _find(self, kind: Kind) -> list[Candidate]:
+    def _find(self, kind: Kind) -> list[Candidate[P]]:
         found = []
         for policy, bindings in self._ordered:
             form = policy.criteria.form(kind)

@@ -1,4 +1,4 @@
-"""A ValidatingAdmissionPolicy and its bindings as they are evaluated. Expressions are compiled at the first use.
+"""Policies and their bindings as they are evaluated. Expressions are compiled at the first use.
 
 Texts and the order in which things count are the original's.
 """
@@ -13,6 +13,7 @@ from pilothouse.admission.conditions import Conditions
 from pilothouse.admission.criteria import Criteria
 from pilothouse.admission.expressions import Declared, compiled, environment
 from pilothouse.admission.policies.evaluation import Evaluation
+from pilothouse.admission.policies.mutation import Mutation, text_of
 from pilothouse.cel.environment import Environment, Program
 from pilothouse.kit.record import record
 from pilothouse.registry.resource import Object
@@ -59,7 +60,7 @@ class _Programs:
 
 
 class Policy:
-    """One policy. `lenient`: what cannot be evaluated is passed over."""
+    """What both kinds have. `lenient`: what cannot be evaluated is passed over."""
 
     def __init__(self, name: str, obj: Object) -> None:
         self._spec: Mapping[str, Any] = obj.get("spec") or {}
@@ -72,6 +73,23 @@ class Policy:
             self.param_kind = kind.get("apiVersion", ""), kind.get("kind", "")
         within = environment(params=True) if kind is not None else None
         self.conditions = Conditions(self._spec.get("matchConditions") or (), within)
+
+    def _variables(self, declared: Declared | None, within: Environment) -> dict[str, Program | str]:
+        """Compiled one after the other; each is declared for those behind it."""
+        variables: dict[str, Program | str] = {}
+        for variable in self._spec.get("variables") or ():
+            name = variable.get("name", "")
+            program = variables[name] = compiled(variable.get("expression", ""), within)
+            if declared is not None and not isinstance(program, str):
+                declared.add(name, program.type)
+        return variables
+
+    def _declared(self) -> Declared | None:
+        return Declared({}) if self._spec.get("variables") else None
+
+
+class ValidatingPolicy(Policy):
+    """A ValidatingAdmissionPolicy."""
 
     def judge(self, values: Mapping[str, Any], *, quick: bool) -> Judgement:
         """`values` of the variables that every policy has. Raises Heavy where `quick` is not enough."""
@@ -107,14 +125,9 @@ class Policy:
     @cached_property
     def _programs(self) -> _Programs:
         params = self.param_kind is not None
-        declared = Declared({}) if self._spec.get("variables") else None
+        declared = self._declared()
         within = environment(params=params, variables=declared)
-        variables: dict[str, Program | str] = {}
-        for variable in self._spec.get("variables") or ():
-            name = variable.get("name", "")
-            program = variables[name] = compiled(variable.get("expression", ""), within)
-            if declared is not None and not isinstance(program, str):
-                declared.add(name, program.type)
+        variables = self._variables(declared, within)
         telling = environment(params=params, asking=False, variables=declared)
         return _Programs(
             variables,
@@ -124,6 +137,30 @@ class Policy:
                 for one in self._spec.get("auditAnnotations") or ()
             ],
         )
+
+
+class MutatingPolicy(Policy):
+    """A MutatingAdmissionPolicy. `again`: it is asked once more where others changed the object after it."""
+
+    def __init__(self, name: str, obj: Object) -> None:
+        super().__init__(name, obj)
+        self.again = self._spec.get("reinvocationPolicy") == "IfNeeded"
+
+    @property
+    def mutations(self) -> Sequence[Mutation]:
+        return self._compiled[1]
+
+    def evaluation(self, values: Mapping[str, Any], *, quick: bool) -> Evaluation:
+        """`values` of the variables that every policy has."""
+        return Evaluation(values, self._compiled[0], quick=quick)
+
+    @cached_property
+    def _compiled(self) -> tuple[Mapping[str, Program | str], Sequence[Mutation]]:
+        declared = self._declared()
+        within = environment(params=self.param_kind is not None, variables=declared, mutating=True)
+        variables = self._variables(declared, within)
+        texts = [text_of(one) for one in self._spec.get("mutations") or ()]
+        return variables, [Mutation(kind, text, compiled(text, within)) for kind, text in texts]
 
 
 def _validation(one: Mapping[str, Any], within: Environment, telling: Environment) -> _Validation:

@@ -54,17 +54,25 @@ def operations_of(patch: bytes) -> Operations:
 
 async def patched(shown: Shown, form: Form, operations: Operations) -> bool:
     """Change the object of a write; whether it is another one now. Raises an APIError where that cannot be."""
-    attributes = shown.attributes
     before = await shown.new(form)
-    obj = attributes.obj
-    assert before is not None and obj is not None  # for the caller to see
+    assert before is not None  # for the caller to see
     try:
-        value = carried_out(operations, before)
-        if value == before:
-            return False
-        made = await _taken(shown, form, copied(value))
+        return await replaced(shown, form, carried_out(operations, before))
     except (PatchFailed, DecodeError) as error:
         raise internal(str(error)) from error
+
+
+async def replaced(shown: Shown, form: Form, value: Object) -> bool:
+    """Make the object of a write what `value` is in a form; whether it is another one now.
+
+    Raises DecodeError, APIError.
+    """
+    attributes = shown.attributes
+    obj = attributes.obj
+    assert obj is not None  # for the caller to see
+    if value == await shown.new(form):
+        return False
+    made = await _taken(shown, form, copied(value))
     _check_place(attributes, made)
     obj.clear()
     obj.update(made)

@@ -8,8 +8,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.admission.again import Again
 from pilothouse.admission.certificates import Authorize
-from pilothouse.admission.chain import Attributes, Rounds
+from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditions import ConditionFailed
 from pilothouse.admission.criteria import GROUP, namespace_labels
 from pilothouse.admission.expressions import asking
@@ -110,21 +111,21 @@ class MutatingAdmissionWebhook(_Webhooks):
         if not every:
             return
         shown = Shown(attributes, forms, final=False)
-        again = _Again.of(rounds, self.name)
+        again = Again.of(rounds, self.name)
         if rounds.second:
             again.begin(dumps(attributes.obj))
         labels = await self._labels(attributes, every)
         for wanted in every:
             if not wanted.hook.criteria.selects(attributes, labels) or not await self._hold(wanted, shown):
                 continue
-            if rounds.second and not again.asks(wanted):
+            if rounds.second and not again.asks(wanted.hook.identity):
                 continue
             if await self._asked(wanted, shown, second=rounds.second):
                 again.changed()
                 rounds.again = True
                 labels = await self._labels(attributes, every)  # of a Namespace that was changed
             if wanted.hook.again:
-                again.asked(wanted)
+                again.asked(wanted.hook.identity)
         again.end(dumps(attributes.obj))
 
     async def _asked(self, wanted: Wanted, shown: Shown, *, second: bool) -> bool:
@@ -172,40 +173,6 @@ class MutatingAdmissionWebhook(_Webhooks):
         note(f"mutation.{_NOTE}/{place}", dumps({**who, "mutated": changed}).decode())
         if changed:
             note(f"patch.{_NOTE}/{place}", dumps({**who, "patch": operations, "patchType": "JSONPatch"}).decode())
-
-
-class _Again:
-    """Which webhooks are asked in the second round: those that want it, if the object was changed after them."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, None] = {}  # asked already, and nothing has changed since
-        self._due: set[str] = set()
-        self._last = b""
-
-    @classmethod
-    def of(cls, rounds: Rounds, name: str) -> _Again:
-        found = rounds.kept.get(name)
-        if not isinstance(found, _Again):
-            found = rounds.kept[name] = cls()
-        return found
-
-    def begin(self, obj: bytes) -> None:
-        """The second round. Other plug-ins may have changed the object meanwhile."""
-        if obj != self._last:
-            self.changed()
-
-    def end(self, obj: bytes) -> None:
-        self._last = obj
-
-    def changed(self) -> None:
-        self._due.update(self._waiting)
-        self._waiting.clear()
-
-    def asked(self, wanted: Wanted) -> None:
-        self._waiting[wanted.hook.identity] = None
-
-    def asks(self, wanted: Wanted) -> bool:
-        return wanted.hook.identity in self._due
 
 
 class ValidatingAdmissionWebhook(_Webhooks):

@@ -65,11 +65,11 @@ class Speech:
     telling: Environment
 
 
-def variables(spec: Object, field: Field) -> Speech:
+def variables(spec: Object, field: Field, *, mutating: bool = False) -> Speech:
     """The rules of `variables`, each of which may speak of those before it."""
     params = spec.get("paramKind") is not None
     declared = Declared({}) if spec.get("variables") else None
-    within = environment(params=params, variables=declared)
+    within = environment(params=params, variables=declared, mutating=mutating)
 
     def variable(one: Object, inner: Field) -> None:
         name = one.get("name", "")
