@@ -189,3 +189,11 @@ def test_keyed_lists_merge_by_key() -> None:
     data = [[{"k": "x", "v": 1}, {"k": "y", "v": 2}], [{"k": "y", "v": 3}], [{"k": "y", "v": 2}, {"k": "x", "v": 1}]]
     assert of_schema(schema, "(self[0] + self[1]).map(e, e.v)", data).value == [1, 3]
     assert of_schema(schema, "self[0] == self[2] && self[0] != self[1]", data).value is True
+
+
+def test_a_float_in_an_integer_field_is_an_error_to_who_looks_at_it() -> None:
+    schema = an_object("!has(self.a) || self.a > 1", "has(self.a)", a=INTEGER)
+    assert refusals(schema, {"a": 5.0}) == [
+        'spec: Invalid value: "object": invalid data, expected int, got float64 evaluating rule: '
+        "!has(self.a) || self.a > 1"
+    ]

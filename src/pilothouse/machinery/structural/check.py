@@ -53,6 +53,15 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+class WholeFloat(int):
+    """An integer that was sent as a float (`5.0`). It is stored as an integer; rules see the difference."""
+
+    __slots__ = ()
+
+    def is_integer(self) -> bool:
+        return True
+
+
 def whole(value: float) -> bool:
     """A float that counts as an integer: exactly represented in every client."""
     return value.is_integer() and abs(value) <= 2**53 - 1

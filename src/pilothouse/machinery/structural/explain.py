@@ -14,6 +14,7 @@ from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.rules.field import quoted, shown
 from pilothouse.machinery.structural import unique
 from pilothouse.machinery.structural.check import (
+    WholeFloat,
     check,
     in_range,
     logic_nodes,
@@ -75,7 +76,7 @@ class _Walk:
         self._logic(node, value, path)
         if value.__class__ is str:
             self._text(node, value, path)
-        elif value.__class__ is int or isinstance(value, float):
+        elif value.__class__ is int or isinstance(value, float | WholeFloat):
             self._number(node, value, path)
         elif value.__class__ is list:
             self._items(node, value, path, old)

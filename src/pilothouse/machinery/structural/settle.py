@@ -15,6 +15,7 @@ import orjson
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.decode.document import Decoder
 from pilothouse.machinery.jsoncodec import dumps, plain_floats
+from pilothouse.machinery.structural.check import WholeFloat, whole
 from pilothouse.machinery.structural.node import Node
 
 Settle = Callable[[Any], bool]
@@ -230,10 +231,26 @@ def settle_slowly(
     prune(root, obj, "", unknown)
     fill(root, obj)
     drop_nulls(root, obj, untyped=nulls)
+    if root.has_rules:
+        _keep_whole(root, obj)
     for name, value in obj.items():
         if name != "metadata":
             obj[name] = plain_floats(value)
     return sorted(unknown)
+
+
+def _keep_whole(node: Node, value: Any) -> Any:
+    """The value, in which rules can tell whole floats in integer fields from integers."""
+    if isinstance(value, float):
+        return WholeFloat(value) if node.type == "integer" and whole(value) else value
+    if value.__class__ is dict:
+        for name, item in value.items():
+            child = node.properties.get(name) or node.additional
+            if child is not None and name not in node.own:
+                value[name] = _keep_whole(child, item)
+    elif value.__class__ is list and node.items is not None:
+        value[:] = [_keep_whole(node.items, item) for item in value]
+    return value
 
 
 def coerce(node: Node, value: Any, path: str, metadata: Decoder, unknown: list[str], forgiving: bool) -> None:
