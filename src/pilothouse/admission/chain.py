@@ -81,7 +81,13 @@ class Validating(Plugin, Protocol):
 
 @runtime_checkable
 class Rare(Plugin, Protocol):
-    """A plug-in that mostly has nothing to do. It sees the objects of subresources with a shape of their own, too."""
+    """A plug-in that mostly has nothing to do. It sees the objects of subresources with a shape of their own, too.
+
+    `elsewhere`: it asks others.
+    """
+
+    @property
+    def elsewhere(self) -> bool: ...
 
     def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
         """Whether it has something to do with this write. Asked each time, so it is quick."""
@@ -106,18 +112,22 @@ P = TypeVar("P", Mutating, Validating)
 class _Step(Generic[P]):
     """Who is asked on one operation: `usual` is `every` one without the rare ones."""
 
-    __slots__ = ("_concerns", "every", "rare", "usual")
+    __slots__ = ("_concerns", "_elsewhere", "every", "rare", "usual")
 
     def __init__(self, plugins: Sequence[P]) -> None:
         self.every: Sequence[P] = plugins
         self.rare: Sequence[P] = [plugin for plugin in plugins if isinstance(plugin, Rare)]
         self.usual: Sequence[P] = [plugin for plugin in plugins if not isinstance(plugin, Rare)]
-        self._concerns = [plugin.concerns for plugin in plugins if isinstance(plugin, Rare)]
+        rare = [plugin for plugin in plugins if isinstance(plugin, Rare)]
+        self._concerns = [plugin.concerns for plugin in rare]
+        self._elsewhere = [plugin.concerns for plugin in rare if plugin.elsewhere]
 
-    def called(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
-        """Whether a rare one has something to do."""
+    def called(
+        self, resource: Resource, forms: Forms, operation: str, write: Write, *, elsewhere: bool = False
+    ) -> bool:
+        """Whether a rare one, or one that asks elsewhere, has something to do."""
         called = False
-        for concerns in self._concerns:
+        for concerns in self._elsewhere if elsewhere else self._concerns:
             called = called or concerns(resource, forms, operation, write)
         return called
 
@@ -157,6 +167,10 @@ class BoundChain:
     def judges(self, operation: str, write: Write) -> bool:
         steps = self._mutating[operation], self._validating[operation]
         return any(step.called(self._resource, self._forms, operation, write) for step in steps)
+
+    def asks_elsewhere(self, operation: str, write: Write) -> bool:
+        steps = self._mutating[operation], self._validating[operation]
+        return any(step.called(self._resource, self._forms, operation, write, elsewhere=True) for step in steps)
 
     async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
         step = self._mutating[operation]

@@ -28,6 +28,9 @@ class Guarded:
     def judges(self, operation: str, write: Write) -> bool:
         return self._inner.judges(operation, write)
 
+    def asks_elsewhere(self, operation: str, write: Write) -> bool:
+        return self._inner.asks_elsewhere(operation, write)
+
     async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
         await self._inner.mutate_part(operation, obj, old, write, decode)
 

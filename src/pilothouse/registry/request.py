@@ -138,7 +138,11 @@ class Admission(Protocol):
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None: ...
 
     def judges(self, operation: str, write: Write) -> bool:
-        """Whether somebody elsewhere is asked about such a write, so that it takes its time."""
+        """Whether `mutate_part` or `validate_part` have anything to do."""
+        ...
+
+    def asks_elsewhere(self, operation: str, write: Write) -> bool:
+        """Whether a webhook may be asked about such a write, so that it takes its time."""
         ...
 
     async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
@@ -161,6 +165,9 @@ class NoAdmission:
         return
 
     def judges(self, operation: str, write: Write) -> bool:
+        return False
+
+    def asks_elsewhere(self, operation: str, write: Write) -> bool:
         return False
 
     async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:

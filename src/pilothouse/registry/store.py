@@ -272,8 +272,8 @@ class GenericStore:
 
     async def _alone(self, key: str, write: Write, create: bool) -> bool:
         """Whether writes of one object take turns: who is asked elsewhere takes his time, and may write it himself."""
-        judges = self.services.admission.judges
-        alone = not judges("UPDATE", write) and not (create and judges("CREATE", write))
+        elsewhere = self.services.admission.asks_elsewhere
+        alone = not elsewhere("UPDATE", write) and not (create and elsewhere("CREATE", write))
         if alone:
             await self._turns.enter(key)
         return alone

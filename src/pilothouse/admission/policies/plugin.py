@@ -43,6 +43,8 @@ class Around:
 class PolicyPlugin(Generic[P]):
     """One of the two plug-ins."""
 
+    elsewhere = False
+
     def __init__(self, policies: Policies[P], around: Around) -> None:
         self._policies = policies
         self._around = around

@@ -48,6 +48,7 @@ class _Webhooks:
     """Which webhooks a write concerns."""
 
     name = ""
+    elsewhere = True
 
     def __init__(self, hooks: Hooks, around: Around) -> None:
         self._hooks = hooks
