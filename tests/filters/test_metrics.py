@@ -10,7 +10,7 @@ import pytest
 
 from filters.asking import PODS, answers, behind, fine, get
 from pilothouse.filters.chain import compose
-from pilothouse.filters.metrics import RequestMetrics, metrics
+from pilothouse.filters.metrics import RequestMetrics, Terminated, metrics
 from pilothouse.kit.metrics import Registry
 from pilothouse.serving.http import Answer, Handler, Request, Stream, StreamWriter
 
@@ -130,3 +130,44 @@ class Nowhere:
     async def drain(self) -> None: ...
 
     async def closed(self) -> None: ...
+
+
+def test_a_client_that_leaves_is_counted() -> None:
+    async def main() -> None:
+        async def never(request: Request) -> Answer:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        server = Measured(never)
+        asked = asyncio.ensure_future(server.handler(get(f"{PODS}/a")))
+        await asyncio.sleep(0)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        labels = ("GET", "", "v1", "pods", "", "resource")
+        assert server.samples("apiserver_request_aborts_total") == [(labels, 1.0)]
+
+    asyncio.run(main())
+
+
+def test_requests_that_the_server_ends_are_counted_and_those_that_others_refuse_are_not() -> None:
+    async def refused(request: Request) -> Answer:
+        if request.query:
+            request.attach(Terminated())
+        return await answers(429)(request)
+
+    server = Measured(refused)
+    server.ask(get(PODS))
+    assert server.samples("apiserver_request_terminations_total") == []
+    server.ask(get(PODS, "limit=1"))
+    labels = ("LIST", "", "v1", "pods", "", "namespace", "apiserver", "429")
+    assert server.samples("apiserver_request_terminations_total") == [(labels, 1.0)]
+
+
+def test_the_sizes_of_bodies_are_told_of_writes_only() -> None:
+    server = Measured()
+    server.ask(get(PODS, method="POST", content_length="70000"))
+    server.ask(get(PODS, content_length="70000"))
+    server.ask(get("/healthz", method="POST", content_length="70000"))
+    ((labels, *_),) = server.samples("apiserver_request_body_size_bytes")
+    assert labels == ("pods", "POST", "")

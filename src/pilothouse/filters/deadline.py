@@ -6,6 +6,7 @@ Past it the answer is 504.
 from __future__ import annotations
 
 from pilothouse.endpoints.requestinfo import Query, RequestInfo, attach_request_info, parse_query
+from pilothouse.filters.metrics import Terminated
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.times import TimeError, parse_duration
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
@@ -49,6 +50,7 @@ async def _within(inner: Handler, request: Request, limit: TimeLimit) -> Answer:
     try:
         return await limit.carry_on(work, waits_for, places)
     except TimeoutError:
+        request.attach(Terminated())
         return Response(504, [(b"Content-Type", b"text/plain; charset=utf-8")], _BODY)
     finally:
         if places:

@@ -6,6 +6,7 @@ Long-running requests do not count, and the administrators' group is never refus
 from __future__ import annotations
 
 from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.filters.metrics import Terminated
 from pilothouse.kit.metrics import Gauge, Registry
 from pilothouse.machinery.errors import too_many_requests
 from pilothouse.registry.request import Caller
@@ -46,6 +47,7 @@ def in_flight(reading: int, mutating: int, counts: InFlight) -> Filter:
                 return await inner(request)
             if info.verb in _READ_ONLY:
                 if reading and counts.reading >= reading and not _is_master(request):
+                    request.attach(Terminated())
                     raise too_many_requests()
                 counts.reading += 1
                 try:
@@ -53,6 +55,7 @@ def in_flight(reading: int, mutating: int, counts: InFlight) -> Filter:
                 finally:
                     counts.reading -= 1
             if mutating and counts.mutating >= mutating and not _is_master(request):
+                request.attach(Terminated())
                 raise too_many_requests()
             counts.mutating += 1
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
@@ -20,6 +21,9 @@ _SECONDS: Final = (
     15.0, 20.0, 30.0, 45.0, 60.0,
 )  # fmt: skip
 _SIZES: Final = (1000.0, 10_000.0, 100_000.0, 1e6, 1e7, 1e8, 1e9)
+_BODIES: Final = tuple(50_000.0 + 100_000.0 * step for step in range(31))
+_PROTECTING: Final = frozenset({429, 504})
+_WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 _LABELS: Final = ("verb", "group", "version", "resource", "subresource", "scope", "component")
 _VERBS: Final = {
     "list": "LIST",
@@ -28,6 +32,12 @@ _VERBS: Final = {
     "create": "POST",
     "update": "PUT",
 }
+
+
+class Terminated:
+    """Attached to a request that the server ended to protect itself."""
+
+    __slots__ = ()
 
 
 class RequestMetrics:
@@ -52,7 +62,37 @@ class RequestMetrics:
         self.long_running = registry.add(
             Gauge("apiserver_longrunning_requests", "Gauge of all active long-running requests.", _LABELS)
         )
+        self.aborts = registry.add(
+            Counter(
+                "apiserver_request_aborts_total",
+                "Number of requests that ended before their answer, as the client was gone.",
+                _LABELS[:-1],
+            )
+        )
+        self.terminations = registry.add(
+            Counter(
+                "apiserver_request_terminations_total",
+                "Number of requests which apiserver terminated in self-defense.",
+                (*_LABELS, "code"),
+            )
+        )
+        self.bodies = registry.add(
+            Histogram(
+                "apiserver_request_body_size_bytes",
+                "Request body size in bytes by resource and verb.",
+                ("resource", "verb", "group"),
+                _BODIES,
+            )
+        )
         self._bound: dict[tuple[str, ...], _Series] = {}
+
+    def aborted(self, request: Request) -> None:
+        """Count a request whose client did not wait for the answer."""
+        self.aborts.bind(*_labels(request.method, request.maybe(RequestInfo))[:-1]).add()
+
+    def protected(self, request: Request, status: int) -> None:
+        """Count a request that the server ended."""
+        self.terminations.bind(*_labels(request.method, request.maybe(RequestInfo)), str(status)).add()
 
     def series(self, method: str, info: RequestInfo | None, dry_run: str, code: int) -> _Series:
         """The series of requests like this one. Paths outside the API share one."""
@@ -71,7 +111,11 @@ class RequestMetrics:
         with_dry = (labels[0], dry_run, *labels[1:])
         sli = self.sli.bind(*labels) if labels[0] != "WATCH" else None
         return _Series(
-            self.total.bind(*with_dry, str(code)), self.duration.bind(*with_dry), sli, self.sizes.bind(*labels)
+            self.total.bind(*with_dry, str(code)),
+            self.duration.bind(*with_dry),
+            sli,
+            self.sizes.bind(*labels),
+            self.bodies.bind(labels[3], labels[0], labels[1]) if method in _WITH_BODY and labels[3] else None,
         )
 
     def lasting(self, method: str, info: RequestInfo | None) -> Value:
@@ -80,13 +124,16 @@ class RequestMetrics:
 
 
 class _Series:
-    __slots__ = ("duration", "size", "sli", "total")
+    __slots__ = ("body", "duration", "size", "sli", "total")
 
-    def __init__(self, total: Value, duration: Buckets, sli: Buckets | None, size: Buckets) -> None:
+    def __init__(
+        self, total: Value, duration: Buckets, sli: Buckets | None, size: Buckets, body: Buckets | None
+    ) -> None:
         self.total = total
         self.duration = duration
         self.sli = sli
         self.size = size
+        self.body = body
 
 
 def _labels(method: str, info: RequestInfo | None) -> tuple[str, ...]:
@@ -108,7 +155,11 @@ def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
     def build(inner: Handler) -> Handler:
         async def handle(request: Request) -> Answer:
             started = clock()
-            answer = await inner(request)
+            try:
+                answer = await inner(request)
+            except asyncio.CancelledError:
+                families.aborted(request)
+                raise
             info = request.maybe(RequestInfo)
             dry_run = "All" if "dryRun=All" in request.query else ""
             series = families.series(request.method, info, dry_run, answer.status)
@@ -117,6 +168,10 @@ def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
             series.duration.observe(took)
             if series.sli is not None:
                 series.sli.observe(took)
+            if series.body is not None and (length := request.header(b"content-length")) is not None:
+                series.body.observe(float(length))
+            if answer.status in _PROTECTING and request.maybe(Terminated) is not None:
+                families.protected(request, answer.status)
             if took > SLOW and (info is None or not info.long_running):
                 _tell(request, answer, took)
             if answer.__class__ is Response:
