@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from pilothouse.kit.waiter import OneWaiter
 from pilothouse.serving.http import ClientGone, Stream
 
 Object = dict[str, Any]
@@ -45,10 +46,10 @@ class Collector:
         await asyncio.get_running_loop().create_future()
 
 
-class _Pipe:
+class _Pipe(OneWaiter):
     """StreamWriter of a watch, and what its reader has not taken yet."""
 
-    __slots__ = ("_closed", "_emptied", "_held", "_later", "_pieces", "_planned", "_room", "_waiter", "over")
+    __slots__ = ("_closed", "_emptied", "_held", "_later", "_pieces", "_planned", "_room", "over")
 
     def __init__(self, later: Later | None) -> None:
         loop = asyncio.get_running_loop()
@@ -56,7 +57,7 @@ class _Pipe:
         self._planned = False
         self._pieces: list[bytes] = []
         self._held = 0
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter = None
         self._room: asyncio.Future[None] | None = None
         self._emptied: list[asyncio.Future[None]] = []
         self._closed: asyncio.Future[None] = loop.create_future()
@@ -123,11 +124,7 @@ class _Pipe:
             self._tell_emptied()
             if self.over:
                 return b""
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
+            await self._woken()
         data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
         self._held = 0
@@ -140,8 +137,7 @@ class _Pipe:
 
     def _wake(self) -> None:
         self._planned = False
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        super()._wake()
 
 
 class Watch:

@@ -6,13 +6,13 @@ parties could read differently (two lengths, a length beside chunks, folded line
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from pilothouse.kit.waiter import OneWaiter
 from pilothouse.serving.chunks import ChunkDecoder
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, HeaderList
 
@@ -28,10 +28,10 @@ class BrokenAnswer(Exception):
     """What the server sends is not an answer."""
 
 
-class Incoming:
+class Incoming(OneWaiter):
     """An answer whose body is still coming. `flow` is told when some of it was taken."""
 
-    __slots__ = ("_error", "_flow", "_pieces", "_waiter", "done", "headers", "held", "length", "status")
+    __slots__ = ("_error", "_flow", "_pieces", "done", "headers", "held", "length", "status")
 
     def __init__(self, status: int, headers: HeaderList, length: int | None, flow: Callable[[], None]) -> None:
         self.status = status
@@ -42,7 +42,7 @@ class Incoming:
         self._flow = flow
         self._pieces: deque[bytes] = deque()
         self._error: Exception | None = None
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter = None
 
     def put(self, piece: bytes) -> None:
         self._pieces.append(piece)
@@ -66,10 +66,6 @@ class Incoming:
             self._error = error
             self._wake()
 
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
     async def chunk(self) -> bytes:
         """The next bytes of the body, b"" at its end. Raises what ended it too early."""
         while not self._pieces:
@@ -77,11 +73,7 @@ class Incoming:
                 return b""
             if self._error is not None:
                 raise self._error
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
+            await self._woken()
         if len(self._pieces) == 1:
             data = self._pieces.popleft()
         else:

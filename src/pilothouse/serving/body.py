@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from pilothouse.kit.waiter import OneWaiter
 from pilothouse.serving.chunks import ChunkDecoder
 from pilothouse.serving.http import BodyBroken, BodyReader, BodyTooLarge, Request
 
@@ -44,7 +44,7 @@ class WholeBody:
         return data
 
 
-class ComingBody:
+class ComingBody(OneWaiter):
     """A body that is received while it is read. `length` None: chunked.
 
     `on_first_read` is called once when somebody begins to read (100 Continue); `flow` with True when enough is held and
@@ -61,7 +61,6 @@ class ComingBody:
         "_left",
         "_pieces",
         "_stopped",
-        "_waiter",
         "received",
         "rest",
     )
@@ -82,7 +81,7 @@ class ComingBody:
         self._held = 0
         self._error: Exception | None = None
         self._stopped = False
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter = None
         self.received = False  # all of it is here
         self.rest = b""  # what came behind it
 
@@ -152,11 +151,6 @@ class ComingBody:
             self._stopped = False
             self._flow(False)
 
-    def _wake(self) -> None:
-        waiter = self._waiter
-        if waiter is not None and not waiter.done():
-            waiter.set_result(None)
-
     # The reader's side.
 
     async def chunk(self) -> bytes:
@@ -175,11 +169,7 @@ class ComingBody:
                 raise self._error
             if self.received:
                 return b""
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
+            await self._woken()
 
     async def read(self, limit: int) -> bytes:
         pieces: list[bytes] = []

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from pilothouse.kit.waiter import OneWaiter
 from pilothouse.serving.channel import Channel
 from pilothouse.serving.http import ClientGone
 
@@ -52,10 +53,10 @@ class ChunkWriter:
             self._closed.set_result(None)
 
 
-class RawPipe:
+class RawPipe(OneWaiter):
     """RawConnection: the bare connection, both ways. `early` came behind the head of the upgrade request."""
 
-    __slots__ = ("_channel", "_drain", "_ended", "_held", "_high", "_lost", "_pieces", "_waiter")
+    __slots__ = ("_channel", "_drain", "_ended", "_held", "_high", "_lost", "_pieces")
 
     def __init__(self, channel: Channel, drain: Drain, early: bytes, high: int) -> None:
         self._channel = channel
@@ -65,7 +66,7 @@ class RawPipe:
         self._held = len(early)
         self._ended = False
         self._lost = False
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter = None
 
     # The connection's side.
 
@@ -84,10 +85,6 @@ class RawPipe:
         self._ended = self._lost = True
         self._wake()
 
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
     # The handler's side.
 
     @property
@@ -100,11 +97,7 @@ class RawPipe:
         while not self._pieces:
             if self._ended:
                 return b""
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
+            await self._woken()
         data = self._pieces.popleft()
         self._held -= len(data)
         if self._held <= self._high // 2 and not self._lost:
