@@ -10,7 +10,6 @@ import math
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import total_ordering
 from typing import Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pilothouse.machinery.times import TimeError, parse_duration
 
@@ -176,6 +175,8 @@ def zone_of(text: str) -> tzinfo:
         return timezone(sign * timedelta(hours=int(hours), minutes=int(minutes)))
     if text in ("", "UTC", "Local"):
         return UTC
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few expressions name zones; it is slow to load
+
     try:
         return ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import quote as escape
 from urllib.parse import unquote_plus
 
 from pilothouse.cel import work
@@ -13,9 +14,9 @@ from pilothouse.machinery.goquote import quote
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
-_HOST_SIGN: Final = re.compile(r"[^A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\"%\x80-\U0010ffff]")
+_HOST_SIGNS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:[]<>\"%")
 _PORT: Final = re.compile(r":[0-9]*")
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9\-._~!$&'()*+,;=:@/%\[\]]")
+_PATH_SIGNS: Final = "!$&'()*+,;=:@/%[]~"
 
 
 class URL:
@@ -88,9 +89,7 @@ def _parse(text: str) -> URL | str:
     bad = _BAD_ESCAPE.search(rest)
     if bad is not None:
         return f"{head}invalid URL escape {quote(bad[0])}"
-    return URL(
-        text, scheme, host, _UNSAFE.sub(lambda one: "".join(f"%{byte:02X}" for byte in one[0].encode()), rest), query
-    )
+    return URL(text, scheme, host, escape(rest, _PATH_SIGNS), query)
 
 
 def _scheme(text: str) -> tuple[str, str | None]:
@@ -113,11 +112,11 @@ def _host_problem(host: str) -> str:
         port = host[colon:] if colon >= 0 else ""
     if port and not _PORT.fullmatch(port):
         return f"invalid port {quote(port)} after host"
-    bad = _HOST_SIGN.search(host)
-    if bad is not None:
-        return f"invalid character {quote(bad[0])} in host name"
-    escape = _BAD_ESCAPE.search(host)
-    return f"invalid URL escape {quote(escape[0])}" if escape is not None else ""
+    bad = next((sign for sign in host if sign.isascii() and sign not in _HOST_SIGNS), "")
+    if bad:
+        return f"invalid character {quote(bad)} in host name"
+    wrong = _BAD_ESCAPE.search(host)
+    return f"invalid URL escape {quote(wrong[0])}" if wrong is not None else ""
 
 
 def url_of(text: str) -> URL:
