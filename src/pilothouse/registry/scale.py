@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from pilothouse.kit.record import record
-from pilothouse.machinery.errors import Cause, bad_request, invalid
+from pilothouse.machinery.errors import Cause, invalid
 from pilothouse.registry.capabilities import Produce
 from pilothouse.registry.managed.tracker import Tracker
+from pilothouse.registry.metadata import refuse_other_namespace
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
@@ -87,9 +88,7 @@ class ScaleStorage:
 
     @staticmethod
     def _checked(name: str, scale: Object, write: Write) -> int:
-        sent = (scale.get("metadata") or {}).get("namespace")
-        if sent and sent != write.namespace:
-            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        refuse_other_namespace((scale.get("metadata") or {}).get("namespace"), write.namespace)
         replicas: int = (scale.get("spec") or {}).get("replicas") or 0
         if replicas < 0:
             cause = Cause(
