@@ -36,7 +36,10 @@ class Forms(Protocol):
     def all(self) -> Sequence[Form]: ...
 
     async def shown(self, obj: Object, form: Form) -> Object:
-        """A copy of an object of the store, in a form. Raises an APIError where it cannot be converted."""
+        """An object of the store in a form: it and its metadata are new, what is below may be shared and is read only.
+
+        Raises an APIError where it cannot be converted.
+        """
         ...
 
     async def taken(self, value: Mapping[str, Any], form: Form) -> Object:
@@ -47,6 +50,15 @@ class Forms(Protocol):
 def copied(obj: Object) -> Object:
     """A deep copy."""
     made: Object = orjson.loads(dumps(obj))
+    return made
+
+
+def view(obj: Object, kind: str, api_version: str) -> Object:
+    """The object with metadata of its own, which shares all else."""
+    made = {**obj, "kind": kind, "apiVersion": api_version}
+    metadata = obj.get("metadata")
+    if metadata is not None:
+        made["metadata"] = dict(metadata)
     return made
 
 
@@ -77,9 +89,10 @@ class TypedForms:
         return tuple(self._known())
 
     async def shown(self, obj: Object, form: Form) -> Object:
-        resource, made = self._known()[form], copied(obj)
-        if form.version != resource.hub and resource.convert is not None:
-            made = resource.convert.from_hub(made, form.version)
+        resource = self._known()[form]
+        if form.version == resource.hub or resource.convert is None:
+            return view(obj, form.kind, form.api_version)
+        made = resource.convert.from_hub(copied(obj), form.version)
         return {**made, "kind": form.kind, "apiVersion": form.api_version}
 
     async def taken(self, value: Mapping[str, Any], form: Form) -> Object:

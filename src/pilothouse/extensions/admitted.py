@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.admission.forms import Form, copied, forms_of
+from pilothouse.admission.forms import Form, copied, forms_of, view
 from pilothouse.extensions.conversion import ConversionFailed
 from pilothouse.machinery.errors import internal
 from pilothouse.registry.resource import Object, Resource
@@ -33,7 +33,7 @@ class VersionForms:
 
     async def shown(self, obj: Object, form: Form) -> Object:
         if form.version == self._resource.hub:
-            return copied(obj)
+            return view(obj, form.kind, form.api_version)
         return await self._in(copied(obj), form.version)
 
     async def taken(self, value: Mapping[str, Any], form: Form) -> Object:

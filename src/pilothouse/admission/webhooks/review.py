@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.admission.chain import CONNECT, CREATE, DELETE, UPDATE, Attributes
-from pilothouse.admission.forms import Form, Forms, copied
+from pilothouse.admission.forms import Form, Forms, view
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import Caller
 from pilothouse.registry.resource import Object
@@ -61,7 +61,7 @@ class Shown:
             return None
         found = made.get(form)
         if found is None:
-            found = made[form] = copied(obj) if self.foreign else await self.forms.shown(obj, form)
+            found = made[form] = view(obj, *_type(obj)) if self.foreign else await self.forms.shown(obj, form)
             finish(found)
         return found
 
@@ -83,6 +83,10 @@ class Shown:
         obj = self.attributes.obj or self.attributes.old or {}
         group, _, version = obj.get("apiVersion", "").rpartition("/")
         return {"group": group, "version": version, "kind": obj.get("kind", "")}
+
+
+def _type(obj: Object) -> tuple[str, str]:
+    return obj.get("kind", ""), obj.get("apiVersion", "")
 
 
 async def request_of(shown: Shown, form: Form, uid: str) -> dict[str, Any]:
