@@ -44,11 +44,21 @@ HOOKS: Final = {
     "apiservice-openapi-controller": "documents of extension servers are merged into the Swagger document",
     "apiservice-openapiv3-controller": "and into the list of version 3 documents",
 }
+# Where feature StorageVersionAPI is on, one more, which stands behind that of our Lease.
+STORAGE_VERSIONS: Final = "built-in-resources-storage-version-updater"  # it is told how each kind is kept
 _REGISTERED: Final = "kube-apiserver-autoregistration"  # autoregister-completion stands right behind it
 # Until these are through, an unknown path may only be not known yet.
 ROUTES: Final = ("crd-informer-synced", "apiservice-registration-controller")
 # Liveness forgives these within --livez-grace-period.
 FORGIVEN: Final = frozenset({"apiservice-registration-controller", "apiservice-discovery-controller"})
+
+
+def hook_names(storage_versions: bool) -> tuple[str, ...]:
+    """All there are, in the order of their checks."""
+    names = list(HOOKS)
+    if storage_versions:
+        names.insert(names.index("start-kube-apiserver-identity-lease-garbage-collector") + 1, STORAGE_VERSIONS)
+    return tuple(names)
 
 
 def health_checks(hooks: Sequence[Check], probes: dict[str, Step]) -> dict[str, list[Check]]:

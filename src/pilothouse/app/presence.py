@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
 
+from pilothouse.app.poststart import STORAGE_VERSIONS
 from pilothouse.app.settings import Settings
+from pilothouse.builtin import enablement, facts
 from pilothouse.builtin.presence.authinfo import AuthInfo, authentication_info
 from pilothouse.builtin.presence.leases import IdentityLease, LeaseCleaner, Presence
+from pilothouse.builtin.presence.storageversions import StorageVersions
+from pilothouse.builtin.presence.storageversions import kept as kept_resources
 from pilothouse.builtin.presence.tokentracking import ensure_token_tracking
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks
 
+_STORAGE_VERSIONS = "internal.apiserver.k8s.io", "storageversions"
 _NAMESPACES = "start-system-namespaces-controller"
+
+
+def tells_storage_versions(settings: Settings, stores: Collection[tuple[str, str]]) -> bool:
+    """Is it wanted that others are told how kinds are kept? The feature and the API must both be on."""
+    return enablement.gates(settings.feature_gates)["StorageVersionAPI"] and _STORAGE_VERSIONS in stores
 
 
 def keep_presence(
@@ -55,6 +65,15 @@ def keep_presence(
     hooks.add("start-kube-apiserver-identity-lease-controller", kept(lease.renew, lease.run))
     hooks.add("start-kube-apiserver-identity-lease-garbage-collector", kept(cleaner.clean, cleaner.run))
     hooks.add("start-legacy-token-tracking-controller", track)
+    versions = stores.get(_STORAGE_VERSIONS)
+    if tells_storage_versions(settings, stores) and versions is not None:
+        told = StorageVersions(versions, presence.name, now)
+        served = enablement.served(settings.runtime_config, settings.feature_gates)
+
+        async def tell() -> None:
+            await told.tell(kept_resources(facts.load(), served))
+
+        hooks.add(STORAGE_VERSIONS, tell)
     hooks.at_end(stop)
 
 

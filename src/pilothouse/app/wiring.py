@@ -25,8 +25,8 @@ from pilothouse.app.flowcontrol import flow_control
 from pilothouse.app.front import Front, Parts, build_front
 from pilothouse.app.frontproxy import build_front_proxy
 from pilothouse.app.identity import build_identity
-from pilothouse.app.poststart import HOOKS, ROUTES
-from pilothouse.app.presence import keep_presence
+from pilothouse.app.poststart import ROUTES, hook_names
+from pilothouse.app.presence import keep_presence, tells_storage_versions
 from pilothouse.app.settings import Settings
 from pilothouse.app.webhooks import build_webhooks, follow_webhooks, outside
 from pilothouse.auth.identity import Identity
@@ -157,7 +157,7 @@ async def build_application(
     webhooks = build_webhooks(calls, needs.types, registry, options.aside)
     builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks), identity)
     running = WaitGroup()
-    hooks = Hooks(tuple(HOOKS))
+    hooks = Hooks(hook_names(tells_storage_versions(settings, builtin.stores)))
     _first_objects(engine, builtin.stores, hooks)
     keep_presence(settings, client_ca, builtin.stores, hooks, utc_now, UuidSource())
     _rights(modes, builtin.stores, hooks)
