@@ -9,6 +9,7 @@ from typing import Any
 
 from admission.far import BASE, CONFIG_MAPS, MAPS, add, config_map, configure, far_side, patch
 from builtin.inside import Inside, Object, Reply, run, server
+from extensions.crds import GROUP, define, definition, obj, path, spec_schema, version
 
 POLICIES, BINDINGS = f"{BASE}/validatingadmissionpolicies", f"{BASE}/validatingadmissionpolicybindings"
 API = "admissionregistration.k8s.io/v1"
@@ -85,6 +86,19 @@ def test_a_namespace_and_a_custom_kind_as_parameters(tmp_path: Path) -> None:
             assert (await made(api))["message"].endswith(
                 "failed to configure binding: paramKind kind `none.example.com/v1, Kind=None` not known"
             )
+
+    run(story())
+
+
+def test_custom_objects_as_parameters(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await define(api, definition("limits", "Limit", version("v1", spec_schema(longest={"type": "integer"}))))
+            await api.make(path("limits"), obj("Limit", "l", {"longest": 2}))
+            kind = {"apiVersion": f"{GROUP}/v1", "kind": "Limit"}
+            await policy(api, "p", "object.metadata.name.size() <= params.spec.longest", paramKind=kind)
+            await bind(api, "b", "p", paramRef={"name": "l", "namespace": "default", "parameterNotFoundAction": "Deny"})
+            assert [(await made(api, name)).status for name in ("ab", "abc")] == [201, 422]
 
     run(story())
 

@@ -30,7 +30,7 @@ from pilothouse.admission.optional.tolerations import PodTolerationRestriction
 from pilothouse.admission.podsecurity.plugin import PodSecurity
 from pilothouse.admission.policies.known import Policies
 from pilothouse.admission.policies.mutating import MutatingAdmissionPolicy
-from pilothouse.admission.policies.params import stored
+from pilothouse.admission.policies.params import CustomKinds, stored
 from pilothouse.admission.policies.plugin import Around as PolicyNeeds
 from pilothouse.admission.policies.policy import MutatingPolicy, ValidatingPolicy
 from pilothouse.admission.policies.validating import ValidatingAdmissionPolicy
@@ -69,6 +69,7 @@ class Webhooks:
     calling: Calling
     judging: Policies[ValidatingPolicy]
     changing: Policies[MutatingPolicy]
+    custom: CustomKinds
     aside: Aside
 
 
@@ -211,7 +212,7 @@ def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
     if given is None:
         return []
     around = Around(needs.namespaces, given.calling, needs.authorize, given.aside)
-    evaluating = PolicyNeeds(needs.namespaces, needs.authorize, stored(needs.stores), given.aside)
+    evaluating = PolicyNeeds(needs.namespaces, needs.authorize, stored(needs.stores, given.custom), given.aside)
     made: list[Plugin] = [
         MutatingAdmissionPolicy(given.changing, evaluating),
         MutatingAdmissionWebhook(given.mutating, around),

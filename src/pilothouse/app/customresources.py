@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pilothouse.admission.policies.params import CustomKinds
 from pilothouse.aggregator.autoregister import wanted_custom
 from pilothouse.aggregator.server import Aggregator
 from pilothouse.builtin.binaryforms import ProtobufForms
@@ -29,8 +30,10 @@ SOURCE = "custom"
 Build = Callable[[Aggregator, openapi.Catalog], ExtensionsServer]
 
 
-def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks, outside: Outside) -> Build:
-    """The server of custom resources, once there is an aggregator to tell what is served. `outside`: for webhooks."""
+def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks, outside: Outside, custom: CustomKinds) -> Build:
+    """The server of custom resources, once there is an aggregator to tell what is served. `outside`: for webhooks;
+    `custom`: who wants to read custom objects.
+    """
 
     def build(aggregator: Aggregator, documents: openapi.Catalog) -> ExtensionsServer:
         def publish(groups: Sequence[Group]) -> None:
@@ -59,6 +62,7 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks, outside: Outs
                 documents=Documents(documents, BuiltinDefinitions),
             )
         )
+        custom.find = server.store
         hooks.add("start-apiextensions-informers", server.start)
         hooks.add("crd-informer-synced", server.synced)
         hooks.add("start-apiextensions-controllers", server.synced)

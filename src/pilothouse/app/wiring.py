@@ -170,7 +170,7 @@ async def build_application(
     issuer = _issuer(settings, identity)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
-        lambda: running.running, began, extensions(builtin, needs, hooks, calls),
+        lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom),
     )  # fmt: skip
     front = application.front = build_front(parts)
     handler = front.handler

@@ -159,6 +159,16 @@ class ExtensionsServer:
             raise verb_not_supported(info.group, info.resource, info.verb)
         return handler
 
+    def store(self, api_version: str, kind: str) -> GenericStore | None:
+        """The objects of a kind in a served version; None for what is not defined."""
+        group, _, version = api_version.rpartition("/")
+        for serving in self._servings.values():
+            definition = serving.definition
+            if (definition.group, definition.names.kind) == (group, kind) and definition.answers:
+                made = serving.version(version)
+                return None if made is None else made.store
+        return None
+
     # Objects of a definition that goes
 
     async def delete_all(self, definition: Definition) -> bool:

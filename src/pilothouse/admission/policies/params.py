@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol
 from pilothouse.admission.forms import copied
 from pilothouse.admission.lookups import StoreReader, Stores
 from pilothouse.machinery.selectors import SelectorError, label_selector_of
-from pilothouse.registry.resource import Object, Resource
+from pilothouse.registry.resource import Object
+from pilothouse.registry.store import GenericStore
 
 _NOT_FOUND: Final = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _NO_NAMESPACE: Final = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
@@ -35,11 +36,11 @@ Find = Callable[[str, str], "Source | None"]
 
 
 class StoreSource:
-    """Objects of a built-in kind."""
+    """Objects of one kind out of its store."""
 
-    def __init__(self, stores: Stores, resource: Resource, version: str) -> None:
-        self._reader = StoreReader(stores, resource.group, resource.plural)
-        self._resource = resource
+    def __init__(self, store: GenericStore, version: str) -> None:
+        resource = self._resource = store.resource
+        self._reader = StoreReader({(resource.group, resource.plural): store}, resource.group, resource.plural)
         self._version = version
         self.namespaced = resource.namespaced
 
@@ -57,15 +58,26 @@ class StoreSource:
         return {**made, "apiVersion": self._resource.api_version(self._version)}
 
 
-def stored(stores: Stores) -> Find:
-    """Finds built-in kinds."""
+class CustomKinds:
+    """Stores of custom kinds: (apiVersion, kind) -> the store of objects in that version.
+
+    `find` is set once there is a server of them.
+    """
+
+    def __init__(self) -> None:
+        self.find: Callable[[str, str], GenericStore | None] = lambda api_version, kind: None
+
+
+def stored(stores: Stores, custom: CustomKinds) -> Find:
+    """Finds built-in kinds, then custom ones."""
 
     def find(api_version: str, kind: str) -> Source | None:
         for store in stores.values():
             for version, served in store.resource.versions.items():
                 if served.served and (served.api_version, served.kind) == (api_version, kind):
-                    return StoreSource(stores, store.resource, version)
-        return None
+                    return StoreSource(store, version)
+        found = custom.find(api_version, kind)
+        return None if found is None else StoreSource(found, found.resource.hub)
 
     return find
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pilothouse.admission.chain import Attributes
 from pilothouse.admission.forms import Form, copied
 from pilothouse.admission.webhooks.answer import BadAnswer
 from pilothouse.admission.webhooks.review import Shown
 from pilothouse.machinery.decode import DecodeError
-from pilothouse.machinery.errors import bad_request, bare_internal, internal
+from pilothouse.machinery.errors import bare_internal, internal
 from pilothouse.machinery.jsoncodec import JSONError, kind_of, loads
 from pilothouse.machinery.patch.jsonpatch import PatchFailed, carried_out
+from pilothouse.registry.metadata import refuse_other_namespace
 from pilothouse.registry.resource import Object
 
 Operations = list[dict[str, Any]]
-_ELSEWHERE: Final = "the namespace of the provided object does not match the namespace sent on the request"
 
 
 def _texts(value: object) -> bool:
@@ -73,7 +72,8 @@ async def replaced(shown: Shown, form: Form, value: Object) -> bool:
     if value == await shown.new(form):
         return False
     made = await _taken(shown, form, copied(value))
-    _check_place(attributes, made)
+    if attributes.resource.namespaced:
+        refuse_other_namespace((made.get("metadata") or {}).get("namespace"), attributes.write.namespace)
     obj.clear()
     obj.update(made)
     shown.changed()
@@ -104,9 +104,3 @@ def _form_of(shown: Shown, form: Form, value: Object) -> Form:
     resource = shown.attributes.resource
     version = str(api_version).rpartition("/")[2]
     raise bare_internal(f"converting ({version}.{kind}) to ({resource.go_package}.{form.kind}): unknown conversion")
-
-
-def _check_place(attributes: Attributes, obj: Object) -> None:
-    namespace = (obj.get("metadata") or {}).get("namespace")
-    if namespace and attributes.resource.namespaced and namespace != attributes.write.namespace:
-        raise bad_request(_ELSEWHERE)
