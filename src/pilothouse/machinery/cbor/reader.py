@@ -23,6 +23,12 @@ from pilothouse.machinery.schema import Schema
 
 _FLOATS: Final = {25: (">e", 2), 26: (">f", 4), 27: (">d", 8)}
 _SIMPLE: Final = {20: False, 21: True, 22: None}
+# Items of one byte.
+_TINY: Final[dict[int, int | bool | None]] = {
+    **{number: number for number in range(24)},
+    **{0x20 + number: -1 - number for number in range(24)},
+    **{model.SIMPLE << 5 | info: value for info, value in _SIMPLE.items()},
+}
 
 
 class _Malformed(Exception):
@@ -70,6 +76,9 @@ class _Reader:
         first = self.data[self.at]
         if 0x40 <= first < 0x58 and not later:  # most values by far: a short byte string
             return self._short_text(first - 0x40)
+        if first in _TINY:
+            self.at += 1
+            return _TINY[first]
         major, info = first >> 5, first & 31
         if major == model.SIMPLE:
             return self._simple(info)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pilothouse.machinery.cbor.model import (
     ARRAY,
     BREAK,
@@ -18,6 +20,7 @@ from pilothouse.machinery.cbor.model import (
 )
 
 _EOF = "unexpected EOF"
+_TINY = re.compile(rb"[\x00-\x17\x20-\x37\x40\x60\xe0-\xf7]+")  # items of one byte that hold no others
 
 
 def head(data: bytes, at: int) -> tuple[int, int, int]:
@@ -80,8 +83,14 @@ def _items(data: bytes, at: int, major: int, count: int, depth: int) -> int:
     if depth > MAX_DEPTH:
         raise CBORError(f"cbor: exceeded max nested level {MAX_DEPTH}")
     if count >= 0:
-        for _ in range(count if major == ARRAY else 2 * count):
-            at = _item(data, at, depth)
+        left = count if major == ARRAY else 2 * count
+        while left:
+            found = _TINY.match(data, at, min(at + left, len(data)))
+            run = found.end() - at if found is not None else 0
+            left, at = left - run, at + run
+            if left:
+                at = _item(data, at, depth)
+                left -= 1
         return at
     number = UNSIGNED
     while at >= len(data) or data[at] != BREAK:
