@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from cel.trying import PLAIN, run
+from cel.trying import NAMES, PLAIN, VALUES, run
+from pilothouse.cel import types
 from pilothouse.cel.environment import PER_CALL
 from pilothouse.cel.schematypes import type_of
 from pilothouse.machinery.structural.node import Node
@@ -67,11 +70,26 @@ def test_a_program_that_does_too_much_is_stopped() -> None:
         "s" + ".replace('', 'aaaaaaaaaa')" * 9 + " == ''",
         "lists.range(100000).map(x, lists.range(100000)).size() > 0",
         "l.map(a, l.map(b, l.map(c, l))).size() > 0",
+        "big.map(a, big + big).size() > 0",
+        "deep.all(a, deep.all(b, deep == deep))",
+        "deep.all(a, '%s'.format([deep]) != '')",
+        "deep.all(a, deep.all(b, words.join() != s))",
+        "deep.all(a, sets.equivalent(deep, deep))",
         "words.map(w, w + w + w).join(s).size() > 0 && l.all(x, l.all(y, !s.contains(s + words[0])))",
     ],
 )
 def test_what_grows_without_end_is_stopped_early(expression: str) -> None:
-    assert run(expression, s="a" * 1000, l=list(range(200)), words=["b" * 100] * 200).over_limit
+    values = {
+        "s": "a" * 1000,
+        "l": list(range(200)),
+        "words": ["b" * 100] * 200,
+        "deep": [[[1] * 50] * 50] * 40,
+        "big": [1] * 2000,
+    }
+    environment = PLAIN.with_variables(NAMES | {"deep": types.DYN, "big": types.list_of(types.INT)})
+    started = time.process_time()
+    assert environment.compile(expression).evaluate(VALUES | values).over_limit
+    assert time.process_time() - started < 10
 
 
 def test_the_budget_may_be_smaller() -> None:

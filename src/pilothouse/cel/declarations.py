@@ -44,7 +44,8 @@ class Overload:
     """One signature of a function. `args` begins with the receiver, where there is one.
 
     `inline`: how generated code writes the call (`len({0})`); "" where it calls `run`. `sure`: it cannot fail if the
-    arguments are of their types. `size`: None where nobody knows how big a result is.
+    arguments are of their types. `size`: None where nobody knows how big a result is. `metered`: `run` takes a Meter
+    behind the arguments.
     """
 
     function: str
@@ -58,6 +59,7 @@ class Overload:
     size: Sizes | None = None
     inline: str = ""
     sure: bool = False
+    metered: bool = False
 
 
 def overload(
@@ -69,6 +71,7 @@ def overload(
     size: Sizes | None = None,
     inline: str = "",
     sure: bool = False,
+    metered: bool = False,
 ) -> Overload:
     """One line of a library's table."""
     receiver, args, result = _signature(signature)
@@ -84,6 +87,7 @@ def overload(
         size=size,
         inline=inline,
         sure=sure,
+        metered=metered,
     )
 
 

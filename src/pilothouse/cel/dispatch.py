@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pilothouse.cel.declarations import Overload
 from pilothouse.cel.types import Type
-from pilothouse.cel.values import NO_OVERLOAD, Duration, Fault, Optional, Timestamp, TypeValue, UInt
+from pilothouse.cel.values import NO_OVERLOAD, Duration, Fault, Meter, Optional, Timestamp, TypeValue, UInt
 from pilothouse.cel.work import counted, size_of
 
 _KINDS: Final[dict[str, Callable[[Any], bool]]] = {
@@ -49,12 +49,13 @@ def _cost(one: Overload, args: Sequence[Any]) -> int:
 
 
 def dispatcher(overloads: Sequence[Overload]) -> Callable[..., tuple[Any, int]]:
-    """`f(*args)`: the result and the cost of the call. Raises Fault where no signature fits."""
+    """`f(meter, *args)`: the result and the cost of the call. Raises Fault where no signature fits."""
 
-    def call(*args: Any) -> tuple[Any, int]:
+    def call(meter: Meter, *args: Any) -> tuple[Any, int]:
         for one in overloads:
             if all(map(_is, args, one.args)):
-                return one.run(*args), _cost(one, args)
+                made = one.run(*args, meter) if one.metered else one.run(*args)
+                return made, _cost(one, args)
         raise Fault(NO_OVERLOAD)
 
     return call

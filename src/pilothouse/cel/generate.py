@@ -16,6 +16,7 @@ from pilothouse.cel import work
 from pilothouse.cel.code import Code
 from pilothouse.cel.declarations import Overload
 from pilothouse.cel.dispatch import dispatcher
+from pilothouse.cel.equality import contains, equal
 from pilothouse.cel.loops import LoopWriter
 from pilothouse.cel.scope import Scope
 from pilothouse.cel.syntax import (
@@ -38,7 +39,18 @@ from pilothouse.cel.syntax import (
     Select,
 )
 from pilothouse.cel.types import Type, is_dyn, is_optional
-from pilothouse.cel.values import FAULTS, NO_OVERLOAD, NONE, CostExceeded, Fault, Optional, Struct, TypeValue, UInt
+from pilothouse.cel.values import (
+    FAULTS,
+    NO_OVERLOAD,
+    NONE,
+    CostExceeded,
+    Fault,
+    Meter,
+    Optional,
+    Struct,
+    TypeValue,
+    UInt,
+)
 
 OVER_LIMIT: Final = "operation cancelled: actual cost limit exceeded"
 TOO_DEEP: Final = "expression is nested too deeply"
@@ -54,7 +66,7 @@ Run = Callable[..., "tuple[Any, str | None, int]"]
 
 _GLOBALS: Final[dict[str, Any]] = {
     "M": object(), "Fault": Fault, "FAULTS": FAULTS, "CostExceeded": CostExceeded, "NO_OVERLOAD": NO_OVERLOAD,
-    "OVER_LIMIT": OVER_LIMIT, "Optional": Optional, "NONE": NONE, "equal": op.equal, "contains": op.contains,
+    "OVER_LIMIT": OVER_LIMIT, "Optional": Optional, "NONE": NONE, "equal": equal, "contains": contains, "Meter": Meter,
     "no_key": op.no_key, "present": op.present, "select": op.select, "has": op.has, "item_at": op.item_at,
     "entry_of": op.entry_of, "index": op.index, "overflow": op.overflow, "truth": op.truth, "walk": op.walk,
     "walk_pairs": op.walk_pairs, "optional_select": op.optional_select, "optional_index": op.optional_index,
@@ -80,9 +92,10 @@ def generate(tree: Expr, scope: Scope) -> Run:
     except RecursionError:
         return _too_deep
     writer.code.flush()
-    writer.code.line(f"return {result}, None, c")
+    writer.code.line(f"return {result}, None, c{' + w.cost()' if writer.metered else ''}")
     names = "".join(f"{slot.code}, " for slot in scope.variables.values())
-    text = writer.code.text(f"def program({names}limit):\n    c = 0\n    try:", _TAIL)
+    start = "c = 0; w = Meter()" if writer.metered else "c = 0"
+    text = writer.code.text(f"def program({names}limit):\n    {start}\n    try:", _TAIL)
     space = {**_GLOBALS, **writer.code.constants}
     try:
         exec(compile(text, "<expression>", "exec"), space)
@@ -112,6 +125,7 @@ def sure(tree: Expr) -> bool:
 class _Writer(LoopWriter):
     def __init__(self) -> None:
         self.code = Code()
+        self.metered = False
         self._written: dict[int, str] = {}  # what `emit` will answer for a node
         self._kinds: dict[type, Callable[[Any], str]] = {
             Const: self._const, Ident: self._ident, Select: self._select, Call: self._call, ListOf: self._list,
@@ -146,6 +160,10 @@ class _Writer(LoopWriter):
 
     def kept(self, tree: Expr) -> str:
         return self.code.keep(self.emit(tree))
+
+    def _meter(self) -> str:
+        self.metered = True
+        return "w"
 
     def condition(self, tree: Expr) -> str:
         """A boolean."""
@@ -234,7 +252,7 @@ class _Writer(LoopWriter):
         call = self.code.constant(dispatcher(tree.overloads))
         found, cost = self.code.name(), self.code.name()
         values = ", ".join([self.emit(arg) for arg in args])
-        self.code.line(f"{found}, {cost} = {call}({values})")
+        self.code.line(f"{found}, {cost} = {call}({self._meter()}, {values})")
         self.code.line(f"c += {cost}")
         self.code.line("if c > limit: raise CostExceeded")
         return found
@@ -254,6 +272,8 @@ class _Writer(LoopWriter):
         if one.inline:
             inlined = one.inline.format(*values)
             return inlined if one.sure or one.result.kind == "bool" or one.function == "size" else code.keep(inlined)
+        if one.metered:
+            values.append(self._meter())
         return code.keep(f"{code.constant(one.run)}({', '.join(values)})")
 
     def _count(self, one: Overload, args: list[Expr], values: list[str]) -> None:
@@ -302,7 +322,7 @@ class _Writer(LoopWriter):
         sign = "==" if tree.function == "_==_" else "!="
         if simple:
             return f"({values[0]} {sign} {values[1]})"
-        call = f"equal({values[0]}, {values[1]})"
+        call = f"equal({values[0]}, {values[1]}, {self._meter()})"
         return call if sign == "==" else f"(not {call})"
 
     def _within(self, tree: Call, args: list[Expr]) -> str:
@@ -317,7 +337,7 @@ class _Writer(LoopWriter):
             self.code.cost(1)
             if holder.kind == "map" and item.kind in ("string", "int"):
                 return f"({value} in {among})"
-        return self.code.keep(f"contains({among}, {value})")
+        return self.code.keep(f"contains({among}, {value}, {self._meter()})")
 
     def _chain(self, tree: Call) -> str:
         """&& and ||: an error counts only where no other term decides."""

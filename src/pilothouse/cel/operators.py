@@ -1,4 +1,4 @@
-"""What operators do, for values of any class: equality, order, arithmetic with its limits, access.
+"""What operators do, for values of any class: order, arithmetic with its limits, access (equality: equality.py).
 
 Generated code calls these where types are not known before, or where Python's own operators mean something else.
 """
@@ -15,9 +15,7 @@ from pilothouse.cel.values import (
     BadData,
     Duration,
     Fault,
-    MapList,
     Optional,
-    SetList,
     Struct,
     Timestamp,
     UInt,
@@ -40,56 +38,6 @@ def overflow() -> NoReturn:
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and value.__class__ is not bool
-
-
-# -- equality
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same; numbers of all kinds compare by value, true is no 1."""
-    kind = one.__class__
-    if kind is str or kind is int:
-        return bool(one == other) and other.__class__ is not bool
-    if kind is bool or other.__class__ is bool:
-        return one is other
-    if isinstance(one, list):
-        return isinstance(other, list) and _same_lists(one, other)
-    if isinstance(one, dict):
-        if not isinstance(other, dict) or len(one) != len(other):
-            return False
-        return all(key in other and equal(value, other[key]) for key, value in one.items())
-    if kind is Optional:
-        if other.__class__ is not Optional or one.there != other.there:
-            return False
-        return not one.there or equal(one.held, other.held)
-    return bool(one == other)
-
-
-def _same_lists(one: list[Any], other: list[Any]) -> bool:
-    if len(one) != len(other):
-        return False
-    if one.__class__ is SetList:
-        return all(contains(other, item) for item in one)
-    if one.__class__ is MapList:
-        return all(contains(one, item) for item in other)
-    return all(map(equal, one, other))
-
-
-def unequal(one: Any, other: Any) -> bool:
-    return not equal(one, other)
-
-
-def contains(items: Any, wanted: Any) -> bool:
-    """`wanted in items`: an item of a list, a key of a map."""
-    if isinstance(items, list):
-        return any(equal(item, wanted) for item in items)
-    if isinstance(items, dict):
-        return _hashable(wanted) and wanted in items
-    return no_overload()
-
-
-def _hashable(key: Any) -> bool:
-    return isinstance(key, str | int | float)
 
 
 # -- order
@@ -219,37 +167,6 @@ def join_texts(one: Any, other: Any) -> Any:
     return one + other
 
 
-def join_lists(one: list[Any], other: list[Any]) -> list[Any]:
-    """Sets unite, keyed lists take over items of the same key, other lists append."""
-    if one.__class__ is SetList:
-        united = SetList(one)
-        for item in other:
-            if not contains(united, item):
-                united.append(item)
-        return united
-    if isinstance(one, MapList):
-        return _merge(one, other)
-    return [*one, *other]
-
-
-def _merge(one: MapList, other: list[Any]) -> MapList:
-    merged = MapList(one)
-    merged.keys = one.keys
-    places = {_key_of(item, one.keys): index for index, item in enumerate(one)}
-    for item in other:
-        key = _key_of(item, one.keys)
-        if key in places:
-            merged[places[key]] = item
-        else:
-            places[key] = len(merged)
-            merged.append(item)
-    return merged
-
-
-def _key_of(item: Any, keys: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(item.get(key) for key in keys)
-
-
 def add_duration(moment: Timestamp, span: Duration) -> Timestamp:
     return Timestamp(moment.nanos + span.nanos)
 
@@ -309,6 +226,10 @@ def item_at(items: list[Any], index: Any) -> Any:
     if 0 <= place < len(items):
         return items[place]
     raise Fault(f"index out of bounds: {place}")
+
+
+def _hashable(key: Any) -> bool:
+    return isinstance(key, str | int | float)
 
 
 def entry_of(entries: dict[Any, Any], key: Any) -> Any:

@@ -18,6 +18,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_MOMENT: Final = -62135596800 * SECOND
 _LAST_MOMENT: Final = 253402300799 * SECOND + SECOND - 1
 _LIMIT: Final = 2**63
+_FREE: Final = 100_000
+_METERED: Final = 2_000_000
 _PLAIN_DIGITS: Final = 6  # longer numbers are written with an exponent
 
 
@@ -27,6 +29,28 @@ class Fault(Exception):
 
 class CostExceeded(Exception):
     """The expression did more than it may."""
+
+
+class Meter:
+    """What an evaluation looks at or copies beyond what is counted in units: items of lists and maps, letters.
+
+    The first hundred thousand are free, then two of them are a unit.
+    """
+
+    __slots__ = ("used",)
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    def spend(self, count: int) -> None:
+        """Raises CostExceeded."""
+        self.used += count
+        if self.used > _METERED:
+            raise CostExceeded
+
+    def cost(self) -> int:
+        """In units."""
+        return max(0, self.used - _FREE) // 2
 
 
 NO_OVERLOAD: Final = "no such overload"

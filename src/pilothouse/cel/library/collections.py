@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from pilothouse.cel import work
 from pilothouse.cel.declarations import Overload, overload
-from pilothouse.cel.operators import compare, contains, equal, int_add, uint_add
-from pilothouse.cel.values import NONE, Duration, Fault, Optional, UInt
+from pilothouse.cel.equality import contains, equal
+from pilothouse.cel.operators import compare, int_add, uint_add
+from pilothouse.cel.values import NONE, Duration, Fault, Meter, Optional, UInt
 
 _LONGEST_RANGE: Final = 1_000_000
 _ORDERED: Final = ("int", "uint", "double", "bool", "string", "bytes", "duration", "timestamp")
@@ -64,12 +65,14 @@ def _sum_durations(items: list[Duration]) -> Duration:
     return Duration(sum(item.nanos for item in items))
 
 
-def index_of(items: list[Any], wanted: Any) -> int:
-    return next((place for place, item in enumerate(items) if equal(item, wanted)), -1)
+def index_of(items: list[Any], wanted: Any, meter: Meter) -> int:
+    meter.spend(len(items))
+    return next((place for place, item in enumerate(items) if equal(item, wanted, meter)), -1)
 
 
-def last_index_of(items: list[Any], wanted: Any) -> int:
-    return next((place for place in range(len(items) - 1, -1, -1) if equal(items[place], wanted)), -1)
+def last_index_of(items: list[Any], wanted: Any, meter: Meter) -> int:
+    meter.spend(len(items))
+    return next((place for place in range(len(items) - 1, -1, -1) if equal(items[place], wanted, meter)), -1)
 
 
 def slice_of(items: list[Any], start: int, end: int) -> list[Any]:
@@ -95,7 +98,7 @@ def flatten(items: list[Any], depth: int = 1) -> list[Any]:
     return found
 
 
-def distinct(items: list[Any]) -> list[Any]:
+def distinct(items: list[Any], meter: Meter) -> list[Any]:
     found: list[Any] = []
     seen: set[Any] = set()
     for item in items:
@@ -103,7 +106,7 @@ def distinct(items: list[Any]) -> list[Any]:
             if item in seen:
                 continue
             seen.add(item)
-        elif contains(found, item):
+        elif contains(found, item, meter):
             continue
         found.append(item)
     return found
@@ -141,16 +144,16 @@ def last(items: list[Any]) -> Optional:
     return Optional(items[-1]) if items else NONE
 
 
-def holds_all(items: list[Any], wanted: list[Any]) -> bool:
-    return all(contains(items, item) for item in wanted)
+def holds_all(items: list[Any], wanted: list[Any], meter: Meter) -> bool:
+    return all(contains(items, item, meter) for item in wanted)
 
 
-def _equivalent(one: list[Any], other: list[Any]) -> bool:
-    return holds_all(one, other) and holds_all(other, one)
+def _equivalent(one: list[Any], other: list[Any], meter: Meter) -> bool:
+    return holds_all(one, other, meter) and holds_all(other, one, meter)
 
 
-def _intersects(one: list[Any], other: list[Any]) -> bool:
-    return any(contains(one, item) for item in other)
+def _intersects(one: list[Any], other: list[Any], meter: Meter) -> bool:
+    return any(contains(one, item, meter) for item in other)
 
 
 _EACH: Final = work.elements()
@@ -172,12 +175,12 @@ LISTS: Final = (
     overload("sum", "list(uint).() -> uint", _sum_uints, work=_EACH),
     overload("sum", "list(double).() -> double", _sum_doubles, work=_EACH),
     overload("sum", "list(duration).() -> duration", _sum_durations, work=_EACH),
-    overload("indexOf", "list(A).(A) -> int", index_of, work=_EACH),
-    overload("lastIndexOf", "list(A).(A) -> int", last_index_of, work=_EACH),
+    overload("indexOf", "list(A).(A) -> int", index_of, work=_EACH, metered=True),
+    overload("lastIndexOf", "list(A).(A) -> int", last_index_of, work=_EACH, metered=True),
     overload("slice", "list(A).(int, int) -> list(A)", slice_of, work=_EACH, size=work.up_to()),
     overload("flatten", "list(list(A)).() -> list(A)", flatten, work=_EACH),
     overload("flatten", "list(dyn).(int) -> list(dyn)", flatten, work=_EACH),
-    overload("distinct", "list(A).() -> list(A)", distinct, work=work.crossed_self, size=work.up_to()),
+    overload("distinct", "list(A).() -> list(A)", distinct, work=work.crossed_self, size=work.up_to(), metered=True),
     overload("reverse", "list(A).() -> list(A)", lambda items: items[::-1], work=_EACH, size=work.same()),
     overload("first", "list(A).() -> optional(A)", first),
     overload("last", "list(A).() -> optional(A)", last),
@@ -185,7 +188,7 @@ LISTS: Final = (
 )
 
 SETS: Final = (
-    overload("sets.contains", "(list(A), list(A)) -> bool", holds_all, work=work.crossed),
-    overload("sets.equivalent", "(list(A), list(A)) -> bool", _equivalent, work=work.crossed_twice),
-    overload("sets.intersects", "(list(A), list(A)) -> bool", _intersects, work=work.crossed),
+    overload("sets.contains", "(list(A), list(A)) -> bool", holds_all, work=work.crossed, metered=True),
+    overload("sets.equivalent", "(list(A), list(A)) -> bool", _equivalent, work=work.crossed_twice, metered=True),
+    overload("sets.intersects", "(list(A), list(A)) -> bool", _intersects, work=work.crossed, metered=True),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 from pilothouse.cel.library.conversions import type_name
-from pilothouse.cel.values import Duration, Fault, Struct, Timestamp, TypeValue, float_text
+from pilothouse.cel.values import Duration, Fault, Meter, Struct, Timestamp, TypeValue, float_text
 from pilothouse.kit.memo import remembered
 from pilothouse.kit.record import record
 from pilothouse.machinery.goquote import quote
@@ -75,7 +75,7 @@ def _clause(text: str, at: int) -> tuple[Clause, int]:
     return Clause(text[at], precision), at + 1
 
 
-def format_text(text: str, args: Sequence[Any]) -> str:
+def format_text(text: str, args: Sequence[Any], meter: Meter) -> str:
     """Raises Fault."""
     try:
         pieces = template(text)
@@ -88,7 +88,7 @@ def format_text(text: str, args: Sequence[Any]) -> str:
             continue
         if used >= len(args):
             raise Fault(f"index {used} out of range")
-        out.append(_VERBS[piece.verb](args[used], piece.precision))
+        out.append(_VERBS[piece.verb](args[used], piece.precision, meter))
         used += 1
     return "".join(out)
 
@@ -103,10 +103,11 @@ def _refuse(verb: str, value: Any) -> NoReturn:
     raise Fault(f"error during formatting: {_FITS[verb][1]} {type_name(value)}")
 
 
-def as_text(value: Any, inside: bool = False) -> str:
+def as_text(value: Any, meter: Meter, inside: bool = False) -> str:
     """%s; texts within lists and maps stand in quotes."""
     kind = value.__class__
     if kind is str:
+        meter.spend(len(value) // 10)
         return quote(value) if inside else str(value)
     if kind is bool:
         return "true" if value else "false"
@@ -121,23 +122,25 @@ def as_text(value: Any, inside: bool = False) -> str:
         return str(value)
     if isinstance(value, Timestamp | Duration):
         return str(value)
+    if isinstance(value, list | dict):
+        meter.spend(len(value))
     if isinstance(value, list):
-        return "[" + ", ".join(as_text(item, True) for item in value) + "]"
+        return "[" + ", ".join(as_text(item, meter, True) for item in value) + "]"
     if isinstance(value, dict) and not isinstance(value, Struct):
-        entries = sorted((as_text(key, True), as_text(item, True)) for key, item in value.items())
+        entries = sorted((as_text(key, meter, True), as_text(item, meter, True)) for key, item in value.items())
         return "{" + ", ".join(f"{key}:{item}" for key, item in entries) + "}"
     return _refuse("s", value)
 
 
-def _text(value: Any, precision: int) -> str:
-    return as_text(value)
+def _text(value: Any, precision: int, meter: Meter) -> str:
+    return as_text(value, meter)
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and value.__class__ is not bool
 
 
-def _decimal(value: Any, precision: int) -> str:
+def _decimal(value: Any, precision: int, meter: Meter) -> str:
     if not _is_int(value):
         if isinstance(value, float) and (math.isnan(value) or math.isinf(value)):
             return float_text(value)
@@ -145,7 +148,7 @@ def _decimal(value: Any, precision: int) -> str:
     return str(int(value))
 
 
-def _fixed(value: Any, precision: int) -> str:
+def _fixed(value: Any, precision: int, meter: Meter) -> str:
     if not isinstance(value, float):
         _refuse("f", value)
     return _odd(value) or f"{value:.{precision}f}"
@@ -159,7 +162,7 @@ def _odd(value: float) -> str:
     return ""
 
 
-def _scientific(value: Any, precision: int) -> str:
+def _scientific(value: Any, precision: int, meter: Meter) -> str:
     if not isinstance(value, float):
         _refuse("e", value)
     if _odd(value):
@@ -170,7 +173,7 @@ def _scientific(value: Any, precision: int) -> str:
     return f"{mantissa}×10{(sign + power.lstrip('+-')).translate(_DIGITS)}"
 
 
-def _hex(value: Any, precision: int) -> str:
+def _hex(value: Any, precision: int, meter: Meter) -> str:
     if _is_int(value):
         return f"{int(value):x}"
     if isinstance(value, str):
@@ -180,17 +183,17 @@ def _hex(value: Any, precision: int) -> str:
     return _refuse("x", value)
 
 
-def _octal(value: Any, precision: int) -> str:
+def _octal(value: Any, precision: int, meter: Meter) -> str:
     return f"{int(value):o}" if _is_int(value) else _refuse("o", value)
 
 
-def _binary(value: Any, precision: int) -> str:
+def _binary(value: Any, precision: int, meter: Meter) -> str:
     return f"{int(value):b}" if isinstance(value, int) else _refuse("b", value)
 
 
-_VERBS: Final[dict[str, Callable[[Any, int], str]]] = {
+_VERBS: Final[dict[str, Callable[[Any, int, Meter], str]]] = {
     "s": _text, "d": _decimal, "f": _fixed, "e": _scientific, "x": _hex,
-    "X": lambda value, precision: _hex(value, precision).upper(), "o": _octal, "b": _binary,
+    "X": lambda value, precision, meter: _hex(value, precision, meter).upper(), "o": _octal, "b": _binary,
 }  # fmt: skip
 _INTS: Final = frozenset({"int", "uint"})
 _FITS: Final[dict[str, tuple[frozenset[str], str]]] = {

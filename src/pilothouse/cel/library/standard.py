@@ -7,6 +7,7 @@ from typing import Any, Final
 from pilothouse.cel import operators as op
 from pilothouse.cel import work
 from pilothouse.cel.declarations import Overload, overload
+from pilothouse.cel.equality import equal, join_lists, unequal, within
 from pilothouse.cel.library import conversions as to
 from pilothouse.cel.library.regexes import matches
 from pilothouse.cel.values import Duration, Timestamp, zone_of
@@ -46,7 +47,7 @@ _ARITHMETIC: Final = (
     overload("_+_", "(double, double) -> double", op.join_texts, inline="({0} + {1})"),
     overload("_+_", "(string, string) -> string", op.join_texts, inline=_PLUS, work=work.joined(), size=work.total()),
     overload("_+_", "(bytes, bytes) -> bytes", op.join_texts, inline=_PLUS, work=work.joined(), size=work.total()),
-    overload("_+_", "(list(A), list(A)) -> list(A)", op.join_lists, size=work.total()),
+    overload("_+_", "(list(A), list(A)) -> list(A)", join_lists, size=work.total(), metered=True),
     overload("_+_", "(timestamp, duration) -> timestamp", op.add_duration),
     overload("_+_", "(duration, timestamp) -> timestamp", op.add_to_moment),
     overload("_+_", "(duration, duration) -> duration", op.add_durations),
@@ -67,10 +68,10 @@ _ARITHMETIC: Final = (
     overload("-_", "(int) -> int", op.int_negate),
     overload("-_", "(double) -> double", lambda one: -one, inline="(-{0})"),
     overload("!_", "(bool) -> bool", lambda one: not one, inline="(not {0})", sure=True),
-    overload("_==_", "(A, A) -> bool", op.equal, work=work.compared, sure=True),
-    overload("_!=_", "(A, A) -> bool", op.unequal, work=work.compared, sure=True),
-    overload("@in", "(A, list(A)) -> bool", lambda one, items: op.contains(items, one), work=work.elements(1)),
-    overload("@in", "(A, map(A, B)) -> bool", lambda one, items: op.contains(items, one)),
+    overload("_==_", "(A, A) -> bool", equal, work=work.compared, sure=True, metered=True),
+    overload("_!=_", "(A, A) -> bool", unequal, work=work.compared, sure=True, metered=True),
+    overload("@in", "(A, list(A)) -> bool", within, work=work.elements(1), metered=True),
+    overload("@in", "(A, map(A, B)) -> bool", within, metered=True),
     overload("_[_]", "(list(A), int) -> A", op.item_at),
     overload("_[_]", "(map(A, B), A) -> B", op.entry_of),
     overload("_?_:_", "(bool, A, A) -> A", lambda condition, yes, no: yes if condition else no),

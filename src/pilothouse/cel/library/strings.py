@@ -7,7 +7,7 @@ from typing import Final
 from pilothouse.cel import work
 from pilothouse.cel.declarations import overload
 from pilothouse.cel.library.formatting import format_text
-from pilothouse.cel.values import Fault
+from pilothouse.cel.values import Fault, Meter
 from pilothouse.machinery.goquote import quote
 
 _LOWER: Final = {ord("A") + place: chr(ord("a") + place) for place in range(26)}
@@ -73,7 +73,12 @@ def substring(text: str, start: int, end: int | None = None) -> str:
     return text[start:end]
 
 
-def join(texts: list[str], between: str = "") -> str:
+def join(texts: list[str], meter: Meter) -> str:
+    return join_with(texts, "", meter)
+
+
+def join_with(texts: list[str], between: str, meter: Meter) -> str:
+    meter.spend(len(texts) * (len(between) + 1) + sum(map(len, texts)) // 10)
     return between.join(texts)
 
 
@@ -85,8 +90,8 @@ STRINGS: Final = (
     overload("indexOf", "string.(string, int) -> int", index_of, work=work.found_in()),
     overload("lastIndexOf", "string.(string) -> int", last_index_of, work=work.found_in()),
     overload("lastIndexOf", "string.(string, int) -> int", last_index_of, work=work.found_in()),
-    overload("join", "list(string).() -> string", join, work=_ONCE),
-    overload("join", "list(string).(string) -> string", join, work=work.traverse(0, 1)),
+    overload("join", "list(string).() -> string", join, work=_ONCE, metered=True),
+    overload("join", "list(string).(string) -> string", join_with, work=work.traverse(0, 1), metered=True),
     overload("lowerAscii", "string.() -> string", lambda text: text.translate(_LOWER), work=_ONCE, size=work.same()),
     overload("upperAscii", "string.() -> string", lambda text: text.translate(_UPPER), work=_ONCE, size=work.same()),
     overload("replace", "string.(string, string) -> string", replace, work=_ONCE, size=work.replaced),
@@ -96,6 +101,6 @@ STRINGS: Final = (
     overload("substring", "string.(int) -> string", substring, work=_ONCE, size=work.up_to()),
     overload("substring", "string.(int, int) -> string", substring, work=_ONCE, size=work.up_to()),
     overload("trim", "string.() -> string", lambda text: text.strip(_BLANKS), work=_ONCE, size=work.up_to()),
-    overload("format", "string.(list(dyn)) -> string", format_text, work=_ONCE),
+    overload("format", "string.(list(dyn)) -> string", format_text, work=_ONCE, metered=True),
     overload("strings.quote", "(string) -> string", quote, work=_ONCE, size=work.doubled),
 )
