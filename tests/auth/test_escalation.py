@@ -67,10 +67,10 @@ def test_roles_that_could_not_be_found_are_told_of() -> None:
     ],
 )
 def test_what_covers_what(held: dict[str, list[str]], wanted: dict[str, list[str]], covered: bool) -> None:
-    found = uncovered([Grants(rules_of(role(held)))], rules_of(role(wanted)))
+    found = uncovered([Grants(role(held))], rules_of(role(wanted)))
     assert (not found) is covered
 
 
 def test_only_who_holds_everything_covers_everything() -> None:
-    assert not uncovered([Grants(rules_of(role(rule("*", "*", "*"), rule("*", paths="*"))))], EVERYTHING)
-    assert uncovered([Grants(rules_of(role(rule("*", "*", "*"))))], EVERYTHING)
+    assert not uncovered([Grants(role(rule("*", "*", "*"), rule("*", paths="*")))], EVERYTHING)
+    assert uncovered([Grants(role(rule("*", "*", "*")))], EVERYTHING)

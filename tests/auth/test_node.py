@@ -9,13 +9,11 @@ from asked import ALLOW, NO_OPINION, caller, resource, role, rule
 
 from pilothouse.auth.node.authorizer import NodeAuthorizer
 from pilothouse.auth.node.graph import NodeGraph
-from pilothouse.auth.rbac.rules import Grants, rules_of
+from pilothouse.auth.rbac.rules import Grants
 
 NODE = caller("system:node:n1", "system:nodes")
 OTHER = caller("system:node:n2", "system:nodes")
-RIGHTS = Grants(
-    rules_of(role(rule("get list watch", "services"), rule("create get", "nodes"), rule("patch", "nodes/status")))
-)
+RIGHTS = Grants(role(rule("get list watch", "services"), rule("create get", "nodes"), rule("patch", "nodes/status")))
 
 
 def authorizer(graph: NodeGraph | None = None) -> NodeAuthorizer:

@@ -15,7 +15,7 @@ from pilothouse.auth.node.graph import NodeGraph
 from pilothouse.auth.order import AllRules, InOrder
 from pilothouse.auth.rbac.authorizer import RBAC
 from pilothouse.auth.rbac.policy import ROLE_GROUP, Policy
-from pilothouse.auth.rbac.rules import Grants, rules_of
+from pilothouse.auth.rbac.rules import Grants
 from pilothouse.builtin.rbac_bootstrap.table import bootstrap_objects
 from pilothouse.cache.follow import Changed, Follower
 from pilothouse.kit.record import record
@@ -85,7 +85,7 @@ def build_authorization(modes: Sequence[str]) -> Authorization:
     policy, graph, node_asked = Policy(), NodeGraph(), asyncio.Event()
     graph.wakes(node_asked.set)
     rbac = RBAC(policy)
-    node = NodeAuthorizer(graph, _rights_of_nodes() if "Node" in modes else Grants(()))
+    node = NodeAuthorizer(graph, _rights_of_nodes() if "Node" in modes else Grants({}))
     known: dict[str, Authorizer] = {
         "AlwaysAllow": AlwaysAllow(),
         "AlwaysDeny": AlwaysDeny(),
@@ -106,7 +106,7 @@ def build_authorization(modes: Sequence[str]) -> Authorization:
 def _rights_of_nodes() -> Grants:
     """The rules of the default role system:node, however the stored one was changed."""
     roles = bootstrap_objects()["clusterroles"]
-    return Grants(next(rules_of(role) for role in roles if role["metadata"]["name"] == "system:node"))
+    return Grants(next(role for role in roles if role["metadata"]["name"] == "system:node"))
 
 
 def _of_roles(policy: Policy) -> list[Followed]:

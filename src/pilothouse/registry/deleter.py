@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pilothouse.kit.aside import effort
 from pilothouse.kit.record import record
 from pilothouse.registry.deletion import check_preconditions, decide
 from pilothouse.registry.request import DeleteOptions, Write
@@ -47,6 +48,11 @@ class Deleter:
         self._store = store
         self._grace = grace
 
+    async def _decoded(self, stored: StoredObject) -> Object:
+        """A fresh object; big ones are read aside."""
+        store = self._store
+        return await store.services.aside.run(effort(stored.value), store.codec.decode, stored)
+
     async def delete(self, name: str, options: DeleteOptions, write: Write) -> Deleted:
         """Raises NotFound, Conflict for preconditions, what admission raises."""
         store = self._store
@@ -57,7 +63,7 @@ class Deleter:
             nonlocal uid
             if current is None:
                 raise missing(store.resource, name)
-            obj = store.codec.decode(current)
+            obj = await self._decoded(current)
             uid = obj["metadata"].get("uid", "")
             await store.services.admission.mutate("DELETE", None, obj, write)
             await store.services.admission.validate("DELETE", None, obj, write)
@@ -77,7 +83,7 @@ class Deleter:
                     gone = await self._remove(key, name, options, write, removal.marked)
                     if gone is not None:
                         if store.claims is not None:
-                            await store.claims.removed(store.codec.decode(gone))
+                            await store.claims.removed(await self._decoded(gone))
                         return Deleted(gone, True, uid)
         except stored_errors.StorageError as error:  # of the removal too: another may have removed it meanwhile
             raise translate(error, store.resource, name) from error
@@ -103,7 +109,7 @@ class Deleter:
             return await self._mark_and_remove(key, marked, name, options, write)
 
         async def still(current: StoredObject) -> None:
-            obj = store.codec.decode(current)
+            obj = await self._decoded(current)
             check_preconditions(store.resource, name, obj, options)
             if not decide(store.resource, obj, options, self._grace(obj, options), write.now).remove:
                 raise stored_errors.Conflict(key)
@@ -123,7 +129,7 @@ class Deleter:
         async def mark(current: StoredObject | None) -> bytes:
             if current is None:
                 raise stored_errors.NotFound(key)
-            obj = store.codec.decode(current)
+            obj = await self._decoded(current)
             check_preconditions(store.resource, name, obj, options)
             if not decide(store.resource, obj, options, self._grace(obj, options), write.now).remove:
                 raise stored_errors.Conflict(key)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from pilothouse.auth.attributes import Decision
-from pilothouse.auth.rbac.rules import ALL, Grants, PolicyRule, rules_of
+from pilothouse.auth.rbac.rules import ALL, Grants, PolicyRule
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 
@@ -177,7 +177,7 @@ class Policy:
         if role is None:
             self._roles.pop((namespace, name), None)
         else:
-            self._roles[namespace, name] = Grants(rules_of(role))
+            self._roles[namespace, name] = Grants(role)
         self._authorities.clear()
 
     def set_binding(self, namespace: str, name: str, binding: Mapping[str, Any] | None) -> None:

@@ -6,7 +6,7 @@ in a rule answers to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.kit.record import record
@@ -42,22 +42,43 @@ def rules_of(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
 
 
 class Grants:
-    """What one role allows. `named`: resources for which the name of an object matters."""
+    """What one role allows. `named`: resources for which the name of an object matters.
 
-    __slots__ = ("_exact_paths", "_path_starts", "_resources", "named", "rules")
+    A role may have ten thousand rules, and is arranged on the event loop: equal sets of words are made once, and the
+    rules as they were written only when somebody asks for them.
+    """
 
-    def __init__(self, rules: Sequence[PolicyRule]) -> None:
-        self.rules = tuple(rules)
-        self.named = frozenset(resource for rule in rules if rule.names for resource in rule.resources)
-        self._resources = _by_resource(rules)
+    __slots__ = ("_exact_paths", "_path_starts", "_resources", "_role", "_rules", "named")
+
+    def __init__(self, role: Mapping[str, Any]) -> None:
+        self._role = role
+        self._rules: tuple[PolicyRule, ...] | None = None
+        self._resources: dict[str, list[Test]] = {}
         self._exact_paths: dict[str, list[frozenset[str] | None]] = {}
         self._path_starts: list[tuple[str, frozenset[str] | None]] = []
-        for rule in rules:
-            verbs = _all_or(rule.verbs)
-            for path in rule.paths:
+        named: set[str] = set()
+        known: dict[tuple[str, ...], frozenset[str] | None] = {}
+        for rule in role.get("rules") or ():
+            verbs = _all_or(rule.get("verbs"), known)
+            resources = rule.get("resources")
+            if resources:
+                names = rule.get("resourceNames")
+                test = (verbs, _all_or(rule.get("apiGroups"), known), frozenset(names) if names else None)
+                for resource in resources:
+                    self._resources.setdefault(resource, []).append(test)
+                if names:
+                    named.update(resources)
+            for path in rule.get("nonResourceURLs") or ():
                 self._exact_paths.setdefault(path, []).append(verbs)
                 if path.endswith(ALL):
                     self._path_starts.append((path.rstrip(ALL), verbs))
+        self.named = frozenset(named)
+
+    @property
+    def rules(self) -> tuple[PolicyRule, ...]:
+        if self._rules is None:
+            self._rules = rules_of(self._role)
+        return self._rules
 
     def allow(self, verb: str, group: str, resource: str, subresource: str, name: str | None) -> bool:
         """Whether the verb may be done to a resource, or to one of its subresources. `name` None: to any object."""
@@ -84,14 +105,8 @@ class Grants:
         return any(path.startswith(start) and (verbs is None or verb in verbs) for start, verbs in self._path_starts)
 
 
-def _by_resource(rules: Iterable[PolicyRule]) -> dict[str, list[Test]]:
-    found: dict[str, list[Test]] = {}
-    for rule in rules:
-        test = (_all_or(rule.verbs), _all_or(rule.groups), frozenset(rule.names) if rule.names else None)
-        for resource in rule.resources:
-            found.setdefault(resource, []).append(test)
-    return found
-
-
-def _all_or(words: tuple[str, ...]) -> frozenset[str] | None:
-    return None if ALL in words else frozenset(words)
+def _all_or(words: Sequence[str] | None, known: dict[tuple[str, ...], frozenset[str] | None]) -> frozenset[str] | None:
+    key = tuple(words or ())
+    if key not in known:
+        known[key] = None if ALL in key else frozenset(key)
+    return known[key]

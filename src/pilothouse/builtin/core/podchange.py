@@ -35,16 +35,13 @@ def _deadline(new: Object, old: Object, field: Field) -> None:
 
 def _tolerations(new: Object, old: Object, field: Field) -> None:
     """Old ones must still be there, in whatever order; their seconds may differ."""
-    after = new.get("tolerations") or []
-    for one in old.get("tolerations") or ():
-        if not any(_alike(one, other) for other in after):
-            field.forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds")
-            return
+    after = {_compared(one) for one in new.get("tolerations") or ()}
+    if any(_compared(one) not in after for one in old.get("tolerations") or ()):
+        field.forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds")
 
 
-def _alike(one: Object, other: Object) -> bool:
-    names = {*one, *other} - {"tolerationSeconds"}
-    return all((one.get(name) or "") == (other.get(name) or "") for name in names)
+def _compared(toleration: Object) -> frozenset[tuple[str, str]]:
+    return frozenset((name, value) for name, value in toleration.items() if value and name != "tolerationSeconds")
 
 
 def _gates(new: Object, old: Object, field: Field) -> None:

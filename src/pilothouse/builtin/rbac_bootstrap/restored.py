@@ -30,7 +30,7 @@ def restored(found: Object, wanted: Object) -> Object | None:
         have = found["metadata"].get(member) or {}
         made["metadata"][member] = {**wanted["metadata"].get(member, {}), **have}
     if "rules" in wanted:
-        lacking = uncovered([Grants(rules_of(found))], rules_of(wanted))
+        lacking = uncovered([Grants(found)], rules_of(wanted))
         made["rules"] = [*(found.get("rules") or ()), *map(_written, lacking)]
     if "aggregationRule" in wanted:
         have = (found.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
