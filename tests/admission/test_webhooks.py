@@ -351,6 +351,21 @@ def test_configurations_are_not_judged(play: Callable[[Story], None]) -> None:
     play(story)
 
 
+def test_the_server_starts_whatever_webhooks_say(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with far_side(tmp_path) as far:
+            far.answers["no"] = deny("nothing at all")
+            every = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}
+            async with server(tmp_path, storage="sqlite") as api:
+                await configure(api, VALIDATING, "v", far.hook("no", rules=[every]))
+            async with server(tmp_path, storage="sqlite") as api:  # which waits for its start
+                assert (await made(api)).status == 403
+                seen = {request["resource"]["resource"] for request in far.requests("no")}
+                assert seen == {"configmaps"}
+
+    run(main())
+
+
 def test_plug_ins_can_be_switched_off(tmp_path: Path) -> None:
     async def main() -> None:
         off = ("ValidatingAdmissionWebhook",)

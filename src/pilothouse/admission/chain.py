@@ -169,8 +169,11 @@ class BoundChain:
         return any(step.called(self._resource, self._forms, operation, write) for step in steps)
 
     def asks_elsewhere(self, operation: str, write: Write) -> bool:
-        steps = self._mutating[operation], self._validating[operation]
-        return any(step.called(self._resource, self._forms, operation, write, elsewhere=True) for step in steps)
+        resource, forms = self._resource, self._forms
+        changing, judging = self._mutating[operation], self._validating[operation]
+        return changing.called(resource, forms, operation, write, elsewhere=True) or judging.called(
+            resource, forms, operation, write, elsewhere=True
+        )
 
     async def mutate_part(self, operation: str, obj: Object, old: Object | None, write: Write, decode: Decode) -> None:
         step = self._mutating[operation]

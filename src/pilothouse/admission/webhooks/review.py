@@ -15,9 +15,6 @@ GROUP: Final = "admission.k8s.io"
 KIND: Final = "AdmissionReview"
 VERSIONS: Final = ("v1", "v1beta1")
 _OPTIONS: Final = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
-_SELF: Final = Caller(
-    "system:apiserver", "", ("system:masters", "system:authenticated")
-)  # who writes without a request
 _NAMESPACES: Final = ("", "namespaces")
 
 
@@ -146,8 +143,6 @@ def options_of(attributes: Attributes) -> dict[str, Any] | None:
 
 
 def user_info(caller: Caller) -> dict[str, Any]:
-    if not caller.name:
-        caller = _SELF
     shown: dict[str, Any] = {"username": caller.name}
     if caller.uid:
         shown["uid"] = caller.uid
