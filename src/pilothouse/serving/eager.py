@@ -1,9 +1,9 @@
-"""Runs a coroutine at once, as far as it goes without waiting, and in a task from there on.
+"""Runs coroutines from the callbacks of the loop: at once, and on from each wait, without a task's own turns.
 
-Most requests are answered without a single wait; a task for each would cost a tenth of the edge. A coroutine may still
-use whatever needs a current task (asyncio.timeout, task groups): while it is stepped, the current task is a real one
-that sleeps, and exactly that task carries the coroutine on if it has to wait. Afterwards it sleeps again and takes the
-next: making a task for each costs more than passing on a short request. Python 3.12 has eager tasks, 3.11 none.
+Most requests are answered without a single wait, and most others wait once: a task for each would cost a tenth of the
+edge, and its turns half of what it costs to pass a request on. A coroutine may still use whatever needs a current task
+(asyncio.timeout, task groups): while it is stepped, the current task is a real one that sleeps. To cancel that task
+wakes it, and it carries the coroutine on from there. Python 3.12 has eager tasks, 3.11 none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from asyncio.tasks import _enter_task, _leave_task  # documented for other task implementations ("Extending asyncio")
 from collections.abc import Coroutine, Generator
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from types import coroutine
 from typing import Any, TypeVar
 
@@ -32,7 +32,7 @@ class EagerRunner:
         self._carriers: set[_Carrier] = set()
 
     def start(self, work: Work) -> asyncio.Task[None] | None:
-        """Step `work`; None when that finished it, else the task that goes on with it. Not to be called in a task.
+        """Step `work`; None when that finished it, else its task, which may be cancelled. Not to be called in a task.
 
         Nobody may cancel the task after `work` ended: it may have other work then.
         """
@@ -42,23 +42,15 @@ class EagerRunner:
         if not idle:
             idle.append(_Carrier(self, self._loop, self._carriers))
         carrier = idle[-1]
-        loop, task = self._loop, carrier.task
-        _enter_task(loop, task)
-        try:
-            waits_for = carrier.context.run(work.send, None)
-        except (StopIteration, asyncio.CancelledError):
+        if carrier.begin(work):
             return None
-        finally:
-            _leave_task(loop, task)
         idle.pop()
-        carrier.load.set_result((work, waits_for))
-        return task
+        return carrier.task
 
     def take_back(self, carrier: _Carrier) -> bool:
         """A carrier has done its work: shall it wait for more?"""
         if len(self._idle) >= self._kept or carrier.task.cancelling():
             return False
-        carrier.load = self._loop.create_future()
         self._idle.append(carrier)
         return True
 
@@ -71,41 +63,98 @@ class EagerRunner:
 
 
 class _Carrier:
-    """A task that sleeps until it is given a started coroutine and what that waits for."""
+    """Steps one coroutine after another in the name of a task, which sleeps unless it is cancelled."""
 
-    __slots__ = ("_all", "_runner", "_taken", "context", "load", "task")
+    __slots__ = ("_all", "_context", "_handle", "_loop", "_runner", "_sleep", "_waits_for", "_work", "task")
 
     def __init__(self, runner: EagerRunner, loop: asyncio.AbstractEventLoop, all_carriers: set[_Carrier]) -> None:
         self._runner = runner
+        self._loop = loop
         self._all = all_carriers  # so that nobody's task is lost to the garbage collector
-        self._taken = False
-        self.context: Context = copy_context()
-        self.load: asyncio.Future[tuple[Work, Any]] = loop.create_future()
-        self.task = loop.create_task(self._carry(), context=self.context)
+        self._context = copy_context()
+        self._work: Work | None = None  # while it is carried from callbacks, and waits
+        self._waits_for: asyncio.Future[Any] | None = None  # None: only for its next turn, by `_handle`
+        self._handle: asyncio.Handle | None = None
+        self._sleep: asyncio.Future[None] = loop.create_future()  # ends when the task shall
+        self.task = loop.create_task(self._watch(), context=self._context)
         self.task.add_done_callback(self._finished)
         all_carriers.add(self)
 
-    async def _carry(self) -> None:
+    def begin(self, work: Work) -> bool:
+        """Step `work` for the first time. Did that end it?"""
+        loop, task = self._loop, self.task
+        _enter_task(loop, task)
+        try:
+            waits_for = self._context.run(work.send, None)
+        except (StopIteration, asyncio.CancelledError):
+            return True
+        finally:
+            _leave_task(loop, task)
+        self._work = work
+        self._wait(waits_for)
+        return False
+
+    def _wait(self, waits_for: asyncio.Future[Any] | None) -> None:
+        self._waits_for = waits_for
+        if waits_for is None:
+            self._handle = self._loop.call_soon(self._resume, None, context=self._context)
+        else:
+            waits_for._asyncio_future_blocking = False  # it was heard, as a task would
+            waits_for.add_done_callback(self._resume, context=self._context)
+
+    def _resume(self, _: object) -> None:
+        """What was waited for is there."""
+        work = self._work
+        if work is None:
+            return
+        loop, task = self._loop, self.task
+        _enter_task(loop, task)
+        try:
+            waits_for = work.send(None)
+        except (StopIteration, asyncio.CancelledError):
+            self._work = self._waits_for = None
+            if not self._runner.take_back(self) and not self._sleep.done():
+                self._sleep.set_result(None)
+            return
+        finally:
+            _leave_task(loop, task)
+        self._wait(waits_for)
+
+    async def _watch(self) -> None:
+        """Sleep; once cancelled, carry on in the task itself what is carried."""
         while True:
-            cancelled: asyncio.CancelledError | None = None
-            self._taken = False
             try:
-                await self.load
+                await self._sleep
             except asyncio.CancelledError as error:
-                if not self.load.done() or self.load.cancelled():
+                work, waits_for, self._work = self._work, self._waits_for, None
+                if work is None:
                     raise
-                cancelled = error  # it was meant for the work
-            self._taken = True
-            work, waits_for = self.load.result()
-            await go_on(work, waits_for, cancelled)
-            del work, waits_for
+                await self._cancelled(work, waits_for, error)
+            else:
+                return
+            self._sleep = self._loop.create_future()
             if not self._runner.take_back(self):
                 return
 
+    async def _cancelled(
+        self, work: Work, waits_for: asyncio.Future[Any] | None, error: asyncio.CancelledError
+    ) -> None:
+        if waits_for is None:
+            assert self._handle is not None
+            self._handle.cancel()
+        else:
+            waits_for.remove_done_callback(self._resume)
+            if waits_for.cancel():  # it tells the work itself, and what else depends on it
+                waits_for._asyncio_future_blocking = True
+                await go_on(work, waits_for)
+                return
+        await go_on(work, waits_for, error)
+
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._all.discard(self)
-        if not self._taken and self.load.done() and not self.load.cancelled():
-            self.load.result()[0].close()  # cancelled before the task ever ran
+        work, self._work = self._work, None
+        if work is not None:  # cancelled before the task ever ran
+            work.close()
 
 
 @coroutine
