@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from pilothouse.admission.bykind import ByKind
 from pilothouse.admission.criteria import Kind
 from pilothouse.admission.forms import Form, Forms
 from pilothouse.admission.policies.policy import Binding, Policy
-from pilothouse.admission.webhooks.hooks import kind_of
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
-
-_MOST_KINDS: Final = 10_000  # kinds of writes that are remembered
-
 
 P = TypeVar("P", bound=Policy)
 
@@ -46,7 +43,7 @@ class Policies(Generic[P]):
         self._policies: dict[str, P] = {}
         self._bindings: dict[str, Binding] = {}
         self._ordered: list[tuple[P, Sequence[Binding]]] = []
-        self._found: dict[tuple[int, str, str, str], tuple[Resource, tuple[Candidate[P], ...]]] = {}
+        self._by_kind = ByKind(self._find)
 
     def set_policy(self, name: str, obj: Object | None) -> None:
         """A policy as it is now, None if it is gone."""
@@ -71,21 +68,12 @@ class Policies(Generic[P]):
         for name in sorted(self._bindings):
             bound.setdefault(self._bindings[name].policy, []).append(self._bindings[name])
         self._ordered = [(self._policies[name], bound[name]) for name in sorted(self._policies) if name in bound]
-        self._found.clear()
+        self._by_kind.forget()
         self.idle = self.synced.is_set() and not self._ordered
 
     def wanted(self, resource: Resource, forms: Forms, operation: str, write: Write) -> Sequence[Candidate[P]]:
         """The policies whose rules may take such a write."""
-        if not self._ordered:
-            return ()
-        key = (id(resource), write.version, write.subresource, operation)
-        found = self._found.get(key)
-        if found is None:
-            if len(self._found) >= _MOST_KINDS:
-                self._found.clear()
-            kind = kind_of(resource, forms, operation, write)
-            found = self._found[key] = resource, tuple(self._find(kind))  # with the resource, whose id is the key
-        return found[1]
+        return self._by_kind.of(resource, forms, operation, write) if self._ordered else ()
 
     def _find(self, kind: Kind) -> list[Candidate[P]]:
         found = []

@@ -4,10 +4,10 @@ expressions see of it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
+from pilothouse.admission.bykind import ready
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes
 from pilothouse.admission.criteria import GROUP, Criteria, Kind, namespace_labels
@@ -17,7 +17,6 @@ from pilothouse.admission.lookups import Reader
 from pilothouse.admission.policies.known import Candidate, Policies
 from pilothouse.admission.policies.params import Find
 from pilothouse.admission.policies.policy import Binding, Policy
-from pilothouse.admission.refusals import refuse
 from pilothouse.admission.webhooks.review import Shown, name_of, namespace_of, request_of
 from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
@@ -26,7 +25,6 @@ from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 
 P = TypeVar("P", bound=Policy)
-READY_SECONDS: Final = 10.0  # a write waits so long for the policies of a server that has just begun
 _NAMESPACES: Final = ("", "namespaces")
 
 
@@ -63,11 +61,7 @@ class PolicyPlugin(Generic[P]):
         """The policies whose rules may take the write. Raises Forbidden where they are not known yet."""
         forms = attributes.forms
         assert forms is not None
-        if not self._policies.synced.is_set():
-            try:
-                await asyncio.wait_for(self._policies.synced.wait(), READY_SECONDS)
-            except TimeoutError:
-                raise refuse(attributes, "not yet ready to handle request") from None
+        await ready(self._policies.synced, attributes)
         return self._policies.wanted(attributes.resource, forms, attributes.operation, attributes.write)
 
     def _written(self, attributes: Attributes, *, final: bool) -> Written:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.admission.bykind import ByKind
 from pilothouse.admission.conditions import Conditions
 from pilothouse.admission.criteria import Criteria, Kind
 from pilothouse.admission.forms import Form, Forms
@@ -18,10 +19,8 @@ from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.webhook import Endpoint, Outside
 
-_MOST_KINDS: Final = 10_000  # kinds of writes that are remembered
 _SECONDS: Final = 10
 _HARMLESS: Final = frozenset({"None", "NoneOnDryRun"})
-_NAMESPACES: Final = ("", "namespaces")
 
 
 class Hook:
@@ -72,7 +71,7 @@ class Hooks:
         self._outside = outside
         self._known: dict[str, list[Hook]] = {}
         self._ordered: tuple[Hook, ...] = ()
-        self._found: dict[tuple[int, str, str, str], tuple[Resource, tuple[Wanted, ...]]] = {}
+        self._by_kind = ByKind(self._find)
 
     def set(self, name: str, configuration: Object | None) -> None:
         """A configuration as it is now, None if it is gone."""
@@ -81,7 +80,7 @@ class Hooks:
         if configuration is not None:
             self._known[name] = self._hooks(name, configuration)
         self._ordered = tuple(hook for key in sorted(self._known) for hook in self._known[key])
-        self._found.clear()
+        self._by_kind.forget()
         self.idle = self.synced.is_set() and not self._ordered
 
     def know_all(self) -> None:
@@ -100,16 +99,7 @@ class Hooks:
 
     def wanted(self, resource: Resource, forms: Forms, operation: str, write: Write) -> Sequence[Wanted]:
         """The webhooks whose rules take such a write; their selectors are still to be asked."""
-        if not self._ordered:
-            return ()
-        key = (id(resource), write.version, write.subresource, operation)
-        found = self._found.get(key)
-        if found is None:
-            if len(self._found) >= _MOST_KINDS:
-                self._found.clear()
-            kind = kind_of(resource, forms, operation, write)
-            found = self._found[key] = resource, tuple(self._find(kind))  # with the resource, whose id is the key
-        return found[1]
+        return self._by_kind.of(resource, forms, operation, write) if self._ordered else ()
 
     def _find(self, kind: Kind) -> list[Wanted]:
         found = []
@@ -118,12 +108,3 @@ class Hooks:
             if form is not None:
                 found.append(Wanted(hook, form, index))
         return found
-
-
-def kind_of(resource: Resource, forms: Forms, operation: str, write: Write) -> Kind:
-    """What rules look at."""
-    every = forms.all()
-    own = next((one for one in every if (one.group, one.version) == (resource.group, write.version)), every[0])
-    others = tuple(form for form in every if form != own)
-    namespaced = resource.namespaced and (resource.group, resource.plural) != _NAMESPACES
-    return Kind(operation, own, others, write.subresource, namespaced)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.admission.again import Again
+from pilothouse.admission.bykind import ready
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditions import ConditionFailed
@@ -30,7 +31,6 @@ from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Resource
 
-READY_SECONDS: Final = 10.0  # a write waits so long for the configurations of a server that has just begun
 _NOTE: Final = "webhook.admission.k8s.io"
 
 
@@ -67,11 +67,7 @@ class _Webhooks:
 
     async def _wanted(self, attributes: Attributes, forms: Forms) -> Sequence[Wanted]:
         """Those whose rules take the write. Raises Forbidden where they are not known yet."""
-        if not self._hooks.synced.is_set():
-            try:
-                await asyncio.wait_for(self._hooks.synced.wait(), READY_SECONDS)
-            except TimeoutError:
-                raise refuse(attributes, "not yet ready to handle request") from None
+        await ready(self._hooks.synced, attributes)
         return self._hooks.wanted(attributes.resource, forms, attributes.operation, attributes.write)
 
     async def _labels(self, attributes: Attributes, every: Sequence[Wanted]) -> Mapping[str, str] | None:
