@@ -45,7 +45,7 @@ class Overload:
 
     `inline`: how generated code writes the call (`len({0})`); "" where it calls `run`. `sure`: it cannot fail if the
     arguments are of their types. `size`: None where nobody knows how big a result is. `metered`: `run` takes a Meter
-    behind the arguments.
+    behind the arguments. `work` is what it costs at run time, `guess` what is thought of it before.
     """
 
     function: str
@@ -60,6 +60,7 @@ class Overload:
     inline: str = ""
     sure: bool = False
     metered: bool = False
+    guess: Work | None = None
 
 
 def overload(
@@ -72,6 +73,7 @@ def overload(
     inline: str = "",
     sure: bool = False,
     metered: bool = False,
+    guess: Work | None = None,
 ) -> Overload:
     """One line of a library's table."""
     receiver, args, result = _signature(signature)
@@ -88,6 +90,7 @@ def overload(
         inline=inline,
         sure=sure,
         metered=metered,
+        guess=guess or work,
     )
 
 

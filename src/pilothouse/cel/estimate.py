@@ -29,6 +29,7 @@ from pilothouse.cel.syntax import (
 from pilothouse.cel.types import Type
 from pilothouse.cel.work import UNBOUNDED
 
+_TRAVERSALS: Final = frozenset({"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf", "join"})
 _KEYS: Final = Type("string", most=0)  # the keys of declared maps count as empty
 
 
@@ -123,9 +124,22 @@ class _Estimator:
             return _Known(cost, max(sizes[1:]), known[1].entry or known[2].entry)
         if tree.function is INDEX and len(tree.overloads) == 1:
             return self._item(known[0], spent + 1)
-        found = [self._overload(one, sizes) for one in tree.overloads] or [(1, None)]
+        if args and args[0].type.kind == "list" and tree.function in _TRAVERSALS:
+            return self._traversal(tree, known[0], sizes, spent)
+        least = [size if isinstance(arg, Const) else 0 for size, arg in zip(sizes, args, strict=True)]
+        found = [self._overload(one, least, sizes) for one in tree.overloads] or [(1, None)]
         size = max((one for _, one in found if one is not None), default=None)
         return _Known(spent + max(cost for cost, _ in found), size, _entry(tree, known))
+
+    def _traversal(self, tree: Call, target: _Known, sizes: Sequence[int], spent: int) -> _Known:
+        """Looks at each item of a list, letter by letter where it is a text."""
+        items: Type = (tree.target or tree).type.params[0]
+        item = self._size(self._item(target, 0), items)
+        if tree.function == "join":
+            letters = min(sizes[0] * item + (sizes[1] * max(0, sizes[0] - 1) if len(sizes) > 1 else 0), UNBOUNDED)
+            return _Known(spent + work.tenth(letters), letters)
+        each = 1 + (work.tenth(item) if items.kind in ("string", "bytes") else 0)
+        return _Known(spent + sizes[0] * each)
 
     @staticmethod
     def _item(holder: _Known, cost: int) -> _Known:
@@ -135,9 +149,9 @@ class _Estimator:
         return _Known(cost, declared=declared.params[-1] if declared is not None and declared.params else None)
 
     @staticmethod
-    def _overload(one: Overload, sizes: Sequence[int]) -> tuple[int, int | None]:
-        cost = 1 if one.work is None else one.work(sizes)
-        return cost, None if one.size is None else one.size(sizes, sizes)[1]
+    def _overload(one: Overload, least: Sequence[int], sizes: Sequence[int]) -> tuple[int, int | None]:
+        cost = 1 if one.guess is None else one.guess(sizes)
+        return cost, None if one.size is None else one.size(least, sizes)[1]
 
     def _list(self, tree: ListOf) -> _Known:
         items = [self.of(item) for item in tree.items]

@@ -41,6 +41,31 @@ def traverse(*which: int) -> Work:
     return lambda sizes: sum(tenth(sizes[index]) for index in which)
 
 
+def twice(which: int = 0) -> Work:
+    """Looks at each letter, and makes as many."""
+    return lambda sizes: fifth(sizes[which])
+
+
+def fifth(size: int) -> int:
+    return -(-size // 5) if size < UNBOUNDED else UNBOUNDED
+
+
+def of_range(text: int | None = None, more: int = 0) -> Work:
+    """Compares an address with a range, which is read from a text first."""
+    return lambda sizes: 4 + more + (tenth(sizes[text]) if text is not None else 0)
+
+
+def selector(sizes: Sequence[int]) -> int:
+    """A list of requirements, each at least two letters long."""
+    letters = sizes[1]
+    return LIST_COST + tenth(letters) + (-(-letters // 2)) * (LIST_COST + STRUCT_COST)
+
+
+def by_name(letters: int) -> Work:
+    """Holds a text to a pattern of so many letters."""
+    return lambda sizes: tenth(sizes[1] + 1) * quarter(letters)
+
+
 def elements(which: int = 0) -> Work:
     """Looks at each item."""
     return lambda sizes: sizes[which]
@@ -120,7 +145,9 @@ def decoded(least: Sequence[int], most: Sequence[int]) -> tuple[int, int]:
 
 
 def replaced(least: Sequence[int], most: Sequence[int]) -> tuple[int, int]:
-    """At worst each letter becomes the replacement."""
-    if most[0] == 0:
-        return 0, most[2]
-    return 0, min(UNBOUNDED, (most[0] + 1) * max(most[2], 1) + most[0])
+    """At worst each letter, or each place between two, becomes the replacement."""
+    if least[1] == 0:
+        return 0, min(UNBOUNDED, (most[0] + 1) * most[2] + most[0])
+    if most[2] <= least[1]:
+        return 0, most[0]
+    return 0, min(UNBOUNDED, -(-most[0] // least[1]) * most[2])

@@ -143,6 +143,14 @@ def _is_cidr(text: str) -> bool:
     return True
 
 
+def _is_canonical(text: str) -> bool:
+    return str(_address(text)) == text
+
+
+def _holds_range(one: CIDR, text: str) -> bool:
+    return one.holds_range(cidr_of(text))
+
+
 def _link_local_multicast(one: IP) -> bool:
     packed = one.held.packed
     if one.held.version == 4:
@@ -165,12 +173,17 @@ def _global_unicast(one: IP) -> bool:
 
 
 _TEXT: Final = work.traverse(0)
-_ARGUMENT: Final = work.traverse(1)
 
 ADDRESSES: Final = (
-    overload("ip", "(string) -> ip", ip_of, work=_TEXT),
-    overload("isIP", "(string) -> bool", _is_ip, work=_TEXT),
-    overload("ip.isCanonical", "(string) -> bool", lambda text: str(_address(text)) == text, work=_TEXT),
+    overload("ip", "(string) -> ip", ip_of, work=_TEXT, guess=work.fixed(1)),
+    overload("isIP", "(string) -> bool", _is_ip, work=_TEXT, guess=work.fixed(1)),
+    overload(
+        "ip.isCanonical",
+        "(string) -> bool",
+        _is_canonical,
+        work=work.twice(),
+        guess=work.fixed(1),
+    ),
     overload("string", "(ip) -> string", str),
     overload("family", "ip.() -> int", lambda one: one.held.version),
     overload("isUnspecified", "ip.() -> bool", lambda one: one.held.is_unspecified),
@@ -178,13 +191,18 @@ ADDRESSES: Final = (
     overload("isLinkLocalMulticast", "ip.() -> bool", _link_local_multicast),
     overload("isLinkLocalUnicast", "ip.() -> bool", _link_local_unicast),
     overload("isGlobalUnicast", "ip.() -> bool", _global_unicast),
-    overload("cidr", "(string) -> cidr", cidr_of, work=_TEXT),
-    overload("isCIDR", "(string) -> bool", _is_cidr, work=_TEXT),
+    overload("cidr", "(string) -> cidr", cidr_of, work=_TEXT, guess=work.fixed(1)),
+    overload("isCIDR", "(string) -> bool", _is_cidr, work=_TEXT, guess=work.fixed(1)),
     overload("string", "(cidr) -> string", str),
-    overload("containsIP", "cidr.(string) -> bool", lambda one, text: one.holds(_address(text)), work=_ARGUMENT),
-    overload("containsIP", "cidr.(ip) -> bool", lambda one, other: one.holds(other.held)),
-    overload("containsCIDR", "cidr.(string) -> bool", lambda one, text: one.holds_range(cidr_of(text)), work=_ARGUMENT),
-    overload("containsCIDR", "cidr.(cidr) -> bool", CIDR.holds_range),
+    overload("containsIP", "cidr.(string) -> bool", lambda one, text: one.holds(_address(text)), work=work.of_range(1)),
+    overload("containsIP", "cidr.(ip) -> bool", lambda one, other: one.holds(other.held), work=work.of_range()),
+    overload(
+        "containsCIDR",
+        "cidr.(string) -> bool",
+        _holds_range,
+        work=work.of_range(1, 3),
+    ),
+    overload("containsCIDR", "cidr.(cidr) -> bool", CIDR.holds_range, work=work.of_range(None, 3)),
     overload("ip", "cidr.() -> ip", lambda one: IP(one.address)),
     overload("masked", "cidr.() -> cidr", CIDR.masked),
     overload("prefixLength", "cidr.() -> int", lambda one: one.bits),

@@ -14,7 +14,7 @@ from pilothouse.machinery import names
 from pilothouse.machinery.structural.formats import FORMATS
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
-_PATTERN_LENGTH: Final = 4  # letters of a pattern, as calls that search for one are counted
+_PATTERN_LENGTH: Final = 128  # letters of the longest pattern behind a format
 
 
 class Format:
@@ -76,8 +76,10 @@ def _constant(one: Format) -> Overload:
     return overload(f"format.{one.name}", "() -> format", lambda: one)
 
 
+_MATCHED: Final = work.by_name(_PATTERN_LENGTH)
+
 NAMED_FORMATS: Final = (
     overload("format.named", "(string) -> optional(format)", _named),
     *map(_constant, NAMED.values()),
-    overload("validate", "format.(string) -> optional(list(string))", Format.validate, work=work.traverse(1)),
+    overload("validate", "format.(string) -> optional(list(string))", Format.validate, work=_MATCHED),
 )

@@ -97,8 +97,8 @@ def _subtract(one: Amount, other: Any) -> Amount:
 
 
 QUANTITIES: Final = (
-    overload("quantity", "(string) -> quantity", amount_of, work=work.traverse(0)),
-    overload("isQuantity", "(string) -> bool", _is_amount, work=work.traverse(0)),
+    overload("quantity", "(string) -> quantity", amount_of, work=work.traverse(0), guess=work.fixed(1)),
+    overload("isQuantity", "(string) -> bool", _is_amount, work=work.traverse(0), guess=work.fixed(1)),
     overload("isInteger", "quantity.() -> bool", _is_integer),
     overload("asInteger", "quantity.() -> int", _integer),
     overload("asApproximateFloat", "quantity.() -> double", lambda one: one.held.nanos / 10**9),

@@ -79,15 +79,30 @@ def _problem(text: str) -> str:
     return f'Invalid character(s) found in version "{text}"'
 
 
+_ONCE: Final = work.traverse(0)
+_ONE: Final = work.fixed(1)  # what is thought of it before does not know the text
+
+
+def _is_semver(text: str, lenient: bool = False) -> bool:
+    return _parse(text, lenient) is not None
+
+
 SEMVERS: Final = (
-    overload("semver", "(string) -> semver", semver_of, work=work.traverse(0)),
-    overload("semver", "(string, bool) -> semver", semver_of, work=work.traverse(0)),
-    overload("isSemver", "(string) -> bool", lambda text: _parse(text, False) is not None, work=work.traverse(0)),
+    overload("semver", "(string) -> semver", semver_of, work=_ONCE, guess=_ONE),
+    overload("semver", "(string, bool) -> semver", semver_of, work=_ONCE, guess=_ONE),
+    overload(
+        "isSemver",
+        "(string) -> bool",
+        _is_semver,
+        work=work.traverse(0),
+        guess=work.fixed(1),
+    ),
     overload(
         "isSemver",
         "(string, bool) -> bool",
-        lambda text, lenient: _parse(text, lenient) is not None,
+        _is_semver,
         work=work.traverse(0),
+        guess=work.fixed(1),
     ),
     overload("major", "semver.() -> int", lambda one: one.numbers[0]),
     overload("minor", "semver.() -> int", lambda one: one.numbers[1]),

@@ -24,9 +24,7 @@ def char_at(text: str, place: int) -> str:
 def index_of(text: str, part: str, start: int = 0) -> int:
     if part == "":
         return start
-    if not 0 <= start < max(len(text), 1):
-        if start == len(text):
-            return -1
+    if start < 0:
         raise Fault(f"index out of range: {start}")
     return text.find(part, start)
 
@@ -36,9 +34,9 @@ def last_index_of(text: str, part: str, last: int | None = None) -> int:
         return text.rfind(part)
     if part == "":
         return last
-    if not 0 <= last < max(len(text), 1):
+    if last < 0:
         raise Fault(f"index out of range: {last}")
-    return text.rfind(part, 0, last + len(part))
+    return text.rfind(part, 0, last + len(part)) if last < len(text) else -1
 
 
 def replace(text: str, old: str, new: str, most: int = -1) -> str:
@@ -83,21 +81,22 @@ def join_with(texts: list[str], between: str, meter: Meter) -> str:
 
 
 _ONCE: Final = work.traverse(0)
+_TWICE: Final = work.twice()
 
 STRINGS: Final = (
     overload("charAt", "string.(int) -> string", char_at),
-    overload("indexOf", "string.(string) -> int", index_of, work=work.found_in()),
-    overload("indexOf", "string.(string, int) -> int", index_of, work=work.found_in()),
-    overload("lastIndexOf", "string.(string) -> int", last_index_of, work=work.found_in()),
-    overload("lastIndexOf", "string.(string, int) -> int", last_index_of, work=work.found_in()),
+    overload("indexOf", "string.(string) -> int", index_of, work=_ONCE),
+    overload("indexOf", "string.(string, int) -> int", index_of, work=_ONCE),
+    overload("lastIndexOf", "string.(string) -> int", last_index_of, work=_ONCE),
+    overload("lastIndexOf", "string.(string, int) -> int", last_index_of, work=_ONCE),
     overload("join", "list(string).() -> string", join, work=_ONCE, metered=True),
     overload("join", "list(string).(string) -> string", join_with, work=work.traverse(0, 1), metered=True),
     overload("lowerAscii", "string.() -> string", lambda text: text.translate(_LOWER), work=_ONCE, size=work.same()),
     overload("upperAscii", "string.() -> string", lambda text: text.translate(_UPPER), work=_ONCE, size=work.same()),
-    overload("replace", "string.(string, string) -> string", replace, work=_ONCE, size=work.replaced),
-    overload("replace", "string.(string, string, int) -> string", replace, work=_ONCE, size=work.replaced),
-    overload("split", "string.(string) -> list(string)", split, work=_ONCE, size=work.up_to()),
-    overload("split", "string.(string, int) -> list(string)", split, work=_ONCE, size=work.up_to()),
+    overload("replace", "string.(string, string) -> string", replace, work=_TWICE, size=work.replaced),
+    overload("replace", "string.(string, string, int) -> string", replace, work=_TWICE, size=work.replaced),
+    overload("split", "string.(string) -> list(string)", split, work=_TWICE, size=work.up_to()),
+    overload("split", "string.(string, int) -> list(string)", split, work=_TWICE, size=work.up_to()),
     overload("substring", "string.(int) -> string", substring, work=_ONCE, size=work.up_to()),
     overload("substring", "string.(int, int) -> string", substring, work=_ONCE, size=work.up_to()),
     overload("trim", "string.() -> string", lambda text: text.strip(_BLANKS), work=_ONCE, size=work.up_to()),

@@ -129,7 +129,7 @@ def url_of(text: str) -> URL:
 
 URLS: Final = (
     overload("url", "(string) -> url", url_of, work=work.traverse(0)),
-    overload("isURL", "(string) -> bool", lambda text: not parse_problem(text), work=work.traverse(0)),
+    overload("isURL", "(string) -> bool", lambda text: not parse_problem(text)),
     overload("getScheme", "url.() -> string", lambda one: one.scheme),
     overload("getHost", "url.() -> string", lambda one: one.host),
     overload("getHostname", "url.() -> string", URL.hostname),
