@@ -177,13 +177,7 @@ _TEXT: Final = work.traverse(0)
 ADDRESSES: Final = (
     overload("ip", "(string) -> ip", ip_of, work=_TEXT, guess=work.fixed(1)),
     overload("isIP", "(string) -> bool", _is_ip, work=_TEXT, guess=work.fixed(1)),
-    overload(
-        "ip.isCanonical",
-        "(string) -> bool",
-        _is_canonical,
-        work=work.twice(),
-        guess=work.fixed(1),
-    ),
+    overload("ip.isCanonical", "(string) -> bool", _is_canonical, work=work.twice(), guess=work.fixed(1)),
     overload("string", "(ip) -> string", str),
     overload("family", "ip.() -> int", lambda one: one.held.version),
     overload("isUnspecified", "ip.() -> bool", lambda one: one.held.is_unspecified),
@@ -196,12 +190,7 @@ ADDRESSES: Final = (
     overload("string", "(cidr) -> string", str),
     overload("containsIP", "cidr.(string) -> bool", lambda one, text: one.holds(_address(text)), work=work.of_range(1)),
     overload("containsIP", "cidr.(ip) -> bool", lambda one, other: one.holds(other.held), work=work.of_range()),
-    overload(
-        "containsCIDR",
-        "cidr.(string) -> bool",
-        _holds_range,
-        work=work.of_range(1, 3),
-    ),
+    overload("containsCIDR", "cidr.(string) -> bool", _holds_range, work=work.of_range(1, 3)),
     overload("containsCIDR", "cidr.(cidr) -> bool", CIDR.holds_range, work=work.of_range(None, 3)),
     overload("ip", "cidr.() -> ip", lambda one: IP(one.address)),
     overload("masked", "cidr.() -> cidr", CIDR.masked),

@@ -90,20 +90,8 @@ def _is_semver(text: str, lenient: bool = False) -> bool:
 SEMVERS: Final = (
     overload("semver", "(string) -> semver", semver_of, work=_ONCE, guess=_ONE),
     overload("semver", "(string, bool) -> semver", semver_of, work=_ONCE, guess=_ONE),
-    overload(
-        "isSemver",
-        "(string) -> bool",
-        _is_semver,
-        work=work.traverse(0),
-        guess=work.fixed(1),
-    ),
-    overload(
-        "isSemver",
-        "(string, bool) -> bool",
-        _is_semver,
-        work=work.traverse(0),
-        guess=work.fixed(1),
-    ),
+    overload("isSemver", "(string) -> bool", _is_semver, work=_ONCE, guess=_ONE),
+    overload("isSemver", "(string, bool) -> bool", _is_semver, work=_ONCE, guess=_ONE),
     overload("major", "semver.() -> int", lambda one: one.numbers[0]),
     overload("minor", "semver.() -> int", lambda one: one.numbers[1]),
     overload("patch", "semver.() -> int", lambda one: one.numbers[2]),
