@@ -103,6 +103,21 @@ def test_custom_objects_as_parameters(tmp_path: Path) -> None:
     run(story())
 
 
+def test_failures_are_counted(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await policy(api, "p", "object.metadata.name != 'a'", "object.data.x == 'y'")
+            await bind(api, "b", "p", "Warn", "Audit")
+            assert (await made(api)).status == 201
+            found = await api.send("GET", "/metrics")
+            name = "apiserver_validating_admission_policy_check_total"
+            lines = [line for line in str(found.body).splitlines() if line.startswith(name)]
+            labels = [line[line.index("{") : line.index("}")] for line in lines]
+            assert sorted('error_type="invalid_error"' in one for one in labels) == [False, False, True, True]
+
+    run(story())
+
+
 def test_names_in_rules_are_looked_at_for_each_write(tmp_path: Path) -> None:
     async def story() -> None:
         async with server(tmp_path) as api:

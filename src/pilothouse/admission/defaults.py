@@ -29,6 +29,7 @@ from pilothouse.admission.optional.services import DenyServiceExternalIPs
 from pilothouse.admission.optional.tolerations import PodTolerationRestriction
 from pilothouse.admission.podsecurity.plugin import PodSecurity
 from pilothouse.admission.policies.known import Policies
+from pilothouse.admission.policies.metrics import PolicyMetrics
 from pilothouse.admission.policies.mutating import MutatingAdmissionPolicy
 from pilothouse.admission.policies.params import CustomKinds, stored
 from pilothouse.admission.policies.plugin import Around as PolicyNeeds
@@ -70,6 +71,7 @@ class Webhooks:
     judging: Policies[ValidatingPolicy]
     changing: Policies[MutatingPolicy]
     custom: CustomKinds
+    metrics: PolicyMetrics
     aside: Aside
 
 
@@ -212,7 +214,14 @@ def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
     if given is None:
         return []
     around = Around(needs.namespaces, given.calling, needs.authorize, given.aside)
-    evaluating = PolicyNeeds(needs.namespaces, needs.authorize, stored(needs.stores, given.custom), given.aside)
+    evaluating = PolicyNeeds(
+        needs.namespaces,
+        needs.authorize,
+        stored(needs.stores, given.custom),
+        given.aside,
+        given.metrics,
+        given.calling.now,
+    )
     made: list[Plugin] = [
         MutatingAdmissionPolicy(given.changing, evaluating),
         MutatingAdmissionWebhook(given.mutating, around),

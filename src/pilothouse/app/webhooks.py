@@ -14,6 +14,7 @@ from pilothouse.admission.criteria import GROUP
 from pilothouse.admission.defaults import Webhooks
 from pilothouse.admission.lookups import Stores
 from pilothouse.admission.policies.known import Policies
+from pilothouse.admission.policies.metrics import PolicyMetrics
 from pilothouse.admission.policies.params import CustomKinds
 from pilothouse.admission.policies.policy import MutatingPolicy, ValidatingPolicy
 from pilothouse.admission.webhooks.calls import Calling
@@ -70,7 +71,9 @@ def build_webhooks(outside: Outside, types: TypeTable, registry: Registry, aside
     schemas = {version: types.get(f"k8s.io/api/admission/{version}", KIND) for version in VERSIONS}
     calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter)
     judging, changing = Policies(ValidatingPolicy), Policies(MutatingPolicy)
-    return Webhooks(Hooks(outside), Hooks(outside), calling, judging, changing, CustomKinds(), aside)
+    return Webhooks(
+        Hooks(outside), Hooks(outside), calling, judging, changing, CustomKinds(), PolicyMetrics(registry), aside
+    )
 
 
 def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks: list[asyncio.Task[None]]) -> None:

@@ -13,6 +13,7 @@ from pilothouse.admission.conditions import ConditionFailed, Heavy
 from pilothouse.admission.expressions import PARAMS
 from pilothouse.admission.forms import Form
 from pilothouse.admission.policies.known import Candidate
+from pilothouse.admission.policies.metrics import INVALID, NO_ERROR
 from pilothouse.admission.policies.mutation import APPLY, Mutation, MutationFailed
 from pilothouse.admission.policies.params import ParamsFailed, params_of
 from pilothouse.admission.policies.plugin import PolicyPlugin, Written
@@ -66,14 +67,18 @@ class MutatingAdmissionPolicy(PolicyPlugin[MutatingPolicy]):
         form = await self._form(candidate, write)
         if form is None or not await write.bound(binding, candidate.kind):
             return False
+        began, problem = self._around.now(), NO_ERROR
         try:
             namespace = write.shown.attributes.write.namespace
             for params in await params_of(self._around.find, policy.param_kind, binding.params, namespace):
                 changed = await self._with(policy, form, params, write) or changed
         except _PROBLEMS as error:
+            problem = INVALID
             if not policy.lenient:
                 who = f"policy '{policy.name}' with binding '{binding.name}'"
                 raise APIError(_FORBIDDEN, _INVALID, f"{who} denied request: {error}") from error
+        finally:
+            self._around.metrics.changed(policy.name, binding.name, problem, self._around.now() - began)
         return changed
 
     async def _with(self, policy: MutatingPolicy, form: Form, params: Object | None, write: Written) -> bool:

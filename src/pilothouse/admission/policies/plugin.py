@@ -4,7 +4,7 @@ expressions see of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from pilothouse.admission.bykind import ready
@@ -15,6 +15,7 @@ from pilothouse.admission.expressions import NAMESPACE, asking
 from pilothouse.admission.forms import Form, Forms
 from pilothouse.admission.lookups import Reader
 from pilothouse.admission.policies.known import Candidate, Policies
+from pilothouse.admission.policies.metrics import PolicyMetrics
 from pilothouse.admission.policies.params import Find
 from pilothouse.admission.policies.policy import Binding, Policy
 from pilothouse.admission.webhooks.review import Shown, name_of, namespace_of, request_of
@@ -30,12 +31,14 @@ _NAMESPACES: Final = ("", "namespaces")
 
 @record
 class Around:
-    """What evaluation needs from outside. `find`: the kinds of parameters."""
+    """What evaluation needs from outside. `find`: the kinds of parameters; `now`: seconds of a steady clock."""
 
     namespaces: Reader
     authorize: Authorize
     find: Find
     aside: Aside
+    metrics: PolicyMetrics
+    now: Callable[[], float]
 
 
 class PolicyPlugin(Generic[P]):

@@ -25,19 +25,23 @@ _INVALID: Final = "Invalid"
 
 @record
 class Failure:
-    """A validation that does not hold, or could not be evaluated. `index`: which one it is."""
+    """A validation that does not hold, or could not be evaluated (`broken`). `index`: which one it is."""
 
     message: str
     reason: str
     index: int
+    broken: bool = False
 
 
 @record
 class Judgement:
-    """What a policy says of one write: failures, and what auditors are told (key, text)."""
+    """What a policy says of one write: failures, what auditors are told (key, text), and how many expressions could not
+    be evaluated and were passed over.
+    """
 
     failures: Sequence[Failure] = ()
     notes: Sequence[tuple[str, str]] = ()
+    passed_over: int = 0
 
 
 @record
@@ -96,11 +100,13 @@ class ValidatingPolicy(Policy):
         programs = self._programs
         evaluation = Evaluation(values, programs.variables, quick=quick)
         failures: list[Failure] = []
+        passed_over = 0
         for index, one in enumerate(programs.validations):
             value, wrong = evaluation.evaluate(one.text, one.program)
-            if wrong:
-                if not self.lenient:
-                    failures.append(Failure(wrong, _INVALID, index))
+            if wrong and self.lenient:
+                passed_over += 1
+            elif wrong:
+                failures.append(Failure(wrong, _INVALID, index, broken=True))
             elif value is not True:
                 failures.append(Failure(self._message(one, evaluation), one.reason, index))
         notes: list[tuple[str, str]] = []
@@ -108,10 +114,10 @@ class ValidatingPolicy(Policy):
             value, wrong = evaluation.evaluate(text, program)
             if wrong:
                 if not self.lenient:
-                    failures.append(Failure(wrong, _INVALID, -1))
+                    failures.append(Failure(wrong, _INVALID, -1, broken=True))
             elif isinstance(value, str) and value.strip():
                 notes.append((f"{self.name}/{key}", value.strip()[:_LONGEST_NOTE]))
-        return Judgement(failures, notes)
+        return Judgement(failures, notes, passed_over)
 
     @staticmethod
     def _message(one: _Validation, evaluation: Evaluation) -> str:

@@ -12,6 +12,7 @@ from pilothouse.admission.conditions import ConditionFailed, Heavy
 from pilothouse.admission.expressions import PARAMS
 from pilothouse.admission.forms import Form
 from pilothouse.admission.policies.known import Candidate
+from pilothouse.admission.policies.metrics import ALLOW, INVALID, NO_ERROR
 from pilothouse.admission.policies.params import ParamsFailed, params_of
 from pilothouse.admission.policies.plugin import PolicyPlugin, Written
 from pilothouse.admission.policies.policy import Binding, Failure, Judgement, Policy, ValidatingPolicy
@@ -60,6 +61,7 @@ class ValidatingAdmissionPolicy(PolicyPlugin[ValidatingPolicy]):
         for binding in candidate.bindings:
             if not await write.bound(binding, candidate.kind):
                 continue
+            began = self._around.now()
             try:
                 found = await self._of_binding(policy, binding, form, write)
             except ParamsFailed as error:
@@ -69,11 +71,20 @@ class ValidatingAdmissionPolicy(PolicyPlugin[ValidatingPolicy]):
                 continue
             for one in found:
                 told += self._acted(policy, binding, one, attributes)
+                self._count(policy, binding, one, self._around.now() - began)
                 for key, text in one.notes:
                     notes.setdefault(key, {})[text] = None
         for key, texts in notes.items():
             attributes.write.note(key, ", ".join(sorted(texts)))
         return told
+
+    def _count(self, policy: Policy, binding: Binding, one: Judgement, seconds: float) -> None:
+        judged = self._around.metrics.judged
+        for failure in one.failures:
+            for action in binding.actions:
+                judged(policy.name, binding.name, INVALID if failure.broken else NO_ERROR, action.lower(), seconds)
+        for _ in range(one.passed_over):
+            judged(policy.name, binding.name, INVALID, ALLOW, seconds)
 
     async def _of_binding(
         self, policy: ValidatingPolicy, binding: Binding, form: Form, write: Written
@@ -89,7 +100,7 @@ class ValidatingAdmissionPolicy(PolicyPlugin[ValidatingPolicy]):
             if not await self._hold(policy, values):
                 return Judgement()
         except ConditionFailed as error:
-            return Judgement() if policy.lenient else Judgement([Failure(str(error), "Invalid", -1)])
+            return Judgement() if policy.lenient else Judgement([Failure(str(error), "Invalid", -1, broken=True)])
         try:
             return policy.judge(values, quick=True)
         except Heavy:
