@@ -28,6 +28,8 @@ class Hook:
         self.asked: list[Object] = []
         self.refuses = ""
         self.renames = False
+        self.speaks = "v1"
+        self.tells = True
         self.port = 0
         self.bundle = ""
 
@@ -39,10 +41,9 @@ class Hook:
         made = [self._converted(one, request["desiredAPIVersion"]) for one in request["objects"]]
         return self._response(request, {"status": "Success"}, made)
 
-    @staticmethod
-    def _response(request: Object, result: Object, made: list[Object]) -> Object:
-        response = {"uid": request["uid"], "result": result, "convertedObjects": made}
-        return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response}
+    def _response(self, request: Object, result: Object, made: list[Object]) -> Object:
+        response = {"uid": request["uid"] if self.tells else "", "result": result, "convertedObjects": made}
+        return {"apiVersion": f"apiextensions.k8s.io/{self.speaks}", "kind": "ConversionReview", "response": response}
 
     def _converted(self, one: Object, wanted: str) -> Object:
         spec: Any = one.get("spec") or {}
@@ -91,11 +92,11 @@ def _identity(folder: Path) -> tuple[ssl.SSLContext, str]:
     return context, base64.b64encode((pki / "ca.crt").read_bytes()).decode()
 
 
-async def _two_versions(api: Inside, hook: Hook) -> None:
+async def _two_versions(api: Inside, hook: Hook, *reviews: str) -> None:
     one, two = version("v1", spec_schema(at=TEXT)), version("v2", spec_schema(pair=PAIR))
     body = definition("boats", "Boat", one, {**two, "storage": False})
     config = {"url": f"https://127.0.0.1:{hook.port}/convert", "caBundle": hook.bundle}
-    webhook = {"clientConfig": config, "conversionReviewVersions": ["v1"]}
+    webhook = {"clientConfig": config, "conversionReviewVersions": list(reviews or ("v1",))}
     body["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
     await define(api, body)
 
@@ -161,6 +162,34 @@ def test_refusals_come_back(tmp_path: Path) -> None:
             assert (await api.send("DELETE", path("boats", "a", "v2")))["reason"] == "InternalError"
             far.refuses = ""
             assert (await api.get(path("boats", "a", "v2")))["spec"]["pair"]["host"] == "sea"
+
+    run(story())
+
+
+def test_reviews_are_of_the_first_version_that_both_know(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with hook(tmp_path) as far, server(tmp_path) as api:
+            await _two_versions(api, far, "v9", "v1beta1", "v1")
+            await api.make(path("boats"), obj("Boat", "a", {"at": "sea:1"}))
+            refused = await api.send("GET", path("boats", "a", "v2"))
+            assert refused["message"] == (
+                "Internal error occurred: conversion webhook for farm.example.com/v1, Kind=Boat failed: "
+                "expected webhook response of apiextensions.k8s.io/v1beta1, Kind=ConversionReview, "
+                "got apiextensions.k8s.io/v1, Kind=ConversionReview"
+            )
+            far.speaks, far.tells = "v1beta1", False
+            assert (await api.get(path("boats", "a", "v2")))["spec"]["pair"]["host"] == "sea"
+
+    run(story())
+
+
+def test_an_answer_to_another_question_is_refused(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with hook(tmp_path) as far, server(tmp_path) as api:
+            await _two_versions(api, far)
+            await api.make(path("boats"), obj("Boat", "a", {"at": "sea:1"}))
+            far.tells = False
+            assert 'expected response.uid "' in (await api.send("GET", path("boats", "a", "v2")))["message"]
 
     run(story())
 

@@ -15,6 +15,9 @@ from pilothouse.serving.webhook import CallError, Endpoint, Outside
 Object = dict[str, Any]
 
 SECONDS: Final = 30.0  # for one call
+_GROUP: Final = "apiextensions.k8s.io"
+_V1: Final = "v1"
+_KNOWN: Final = (_V1, "v1beta1")
 _CHANGEABLE: Final = ("labels", "annotations")
 _FIXED: Final = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
 
@@ -24,11 +27,14 @@ class ConversionFailed(Exception):
 
 
 class Webhook:
-    """The webhook of one definition. `config`: its `spec.conversion.webhook.clientConfig`."""
+    """The webhook of one definition. `webhook`: its `spec.conversion.webhook`, whose first known version of reviews is
+    spoken.
+    """
 
-    def __init__(self, config: Object, outside: Outside) -> None:
+    def __init__(self, webhook: Object, outside: Outside) -> None:
         self._new_uid = outside.new_uid
-        self._endpoint = Endpoint(config, outside)
+        self._endpoint = Endpoint(webhook.get("clientConfig") or {}, outside)
+        self._version = next((one for one in webhook.get("conversionReviewVersions") or () if one in _KNOWN), _V1)
 
     def close(self) -> None:
         self._endpoint.close()
@@ -40,7 +46,7 @@ class Webhook:
         uid = self._new_uid()
         review = {
             "kind": "ConversionReview",
-            "apiVersion": "apiextensions.k8s.io/v1",
+            "apiVersion": f"{_GROUP}/{self._version}",
             "request": {"uid": uid, "desiredAPIVersion": api_version, "objects": list(objects)},
             "response": {"uid": "", "convertedObjects": None, "result": {"metadata": {}}},
         }
@@ -48,30 +54,41 @@ class Webhook:
             answer = await self._endpoint.post(dumps(review), SECONDS)
         except CallError as error:
             raise ConversionFailed(f"{head} failed: {error}") from error
-        made = _converted(answer, uid, head, len(objects))
+        made = self._converted(answer, uid, head, len(objects))
         for before, after in zip(objects, made, strict=True):
             _check(before, after, api_version, head)
         return made
 
+    def _converted(self, data: bytes, uid: str, head: str, count: int) -> list[Object]:
+        """The objects of an answer. Raises ConversionFailed."""
+        try:
+            review = orjson.loads(data)
+            kind, api_version, response = review.get("kind"), review.get("apiVersion"), review.get("response")
+            result = (response or {}).get("result") or {}
+            status, message = result.get("status") or "", result.get("message") or ""
+            found = (response or {}).get("convertedObjects") or []
+        except (orjson.JSONDecodeError, AttributeError) as error:
+            raise ConversionFailed(f"{head} failed: the answer is no ConversionReview: {error!r}") from error
+        if (kind, api_version) != ("ConversionReview", f"{_GROUP}/{self._version}"):
+            expected, got = (
+                f"{_GROUP}/{self._version}, Kind=ConversionReview",
+                f"{api_version or ''}, Kind={kind or ''}",
+            )
+            raise ConversionFailed(f"{head} failed: expected webhook response of {expected}, got {got}")
+        if response is None:
+            raise ConversionFailed(f"{head} failed: no response provided")
+        if self._version == _V1 and response.get("uid") != uid:  # the older reviews need not tell it
+            raise ConversionFailed(f'{head} failed: expected response.uid "{uid}", got "{response.get("uid", "")}"')
+        if status != "Success":
+            raise ConversionFailed(f"{head} failed: {message or _unsuccessful(status)}")
+        if len(found) != count:
+            raise ConversionFailed(f"{head} returned {len(found)} objects, expected {count}")
+        made: list[Object] = found
+        return made
 
-def _converted(data: bytes, uid: str, head: str, count: int) -> list[Object]:
-    try:
-        review = orjson.loads(data)
-        response = review["response"]
-        if review["kind"] != "ConversionReview":
-            raise KeyError("kind")
-        status, message = response["result"].get("status"), response["result"].get("message")
-        found = response.get("convertedObjects") or []
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise ConversionFailed(f"{head} failed: the answer is no ConversionReview: {error!r}") from error
-    if response.get("uid") != uid:
-        raise ConversionFailed(f'{head} failed: expected response.uid "{uid}", got "{response.get("uid", "")}"')
-    if status != "Success":
-        raise ConversionFailed(f"{head} failed: {message or 'no reason was given'}")
-    if len(found) != count:
-        raise ConversionFailed(f"{head} returned {len(found)} objects, expected {count}")
-    made: list[Object] = found
-    return made
+
+def _unsuccessful(status: str) -> str:
+    return f"response.result.status was '{status}', not 'Success'"
 
 
 def _check(before: Object, after: Any, api_version: str, head: str) -> None:

@@ -161,7 +161,7 @@ def _webhook(definition: Definition, around: Surroundings) -> Webhook | None:
     conversion = definition.conversion
     if conversion.get("strategy") != "Webhook":
         return None
-    return Webhook((conversion.get("webhook") or {}).get("clientConfig") or {}, around.outside())
+    return Webhook(conversion.get("webhook") or {}, around.outside())
 
 
 _ALWAYS: Final = {"metadata.name": ("metadata", "name"), "metadata.namespace": ("metadata", "namespace")}
