@@ -32,6 +32,7 @@ from pilothouse.cel.problems import Problem, shown
 from pilothouse.cel.scope import Scope
 from pilothouse.cel.syntax import Expr, Ident, Select
 from pilothouse.cel.types import Type
+from pilothouse.cel.work import UNBOUNDED
 
 Library = Sequence[Overload]
 
@@ -123,9 +124,12 @@ class Program:
         used = {id(one.slot) for one in walk(self.tree) if isinstance(one, Ident | Select)}
         return frozenset(name for name, slot in self._scope.variables.items() if id(slot) in used)
 
-    def estimate(self, declared: Mapping[str, Type] | None = None) -> int:
-        """The most that it can cost, in units. `declared`: variables whose sizes are known by their types."""
-        return estimate(self.tree, dict(declared or {}))
+    def estimate(self, declared: Mapping[str, Type] | None = None, unknown: int = UNBOUNDED) -> int:
+        """The most that it can cost, in units.
+
+        `declared`: variables whose sizes are known by their types; `unknown`: how big other values are thought to be.
+        """
+        return estimate(self.tree, dict(declared or {}), unknown)
 
     def evaluate(self, bindings: Mapping[str, Any], budget: int = PER_CALL) -> Answer:
         """`bindings`: values of variables; null where one is missing. Raises nothing."""

@@ -50,13 +50,14 @@ class _Known:
         self.declared = declared
 
 
-def estimate(tree: Expr, declared: dict[str, Type]) -> int:
-    """In units. `declared`: variables whose values are as big as their types say."""
-    return min(_Estimator(declared).of(tree).cost, UNBOUNDED)
+def estimate(tree: Expr, declared: dict[str, Type], unknown: int = UNBOUNDED) -> int:
+    """In units. `declared`: variables whose values are as big as their types say; `unknown`: the size of others."""
+    return min(_Estimator(declared, unknown).of(tree).cost, UNBOUNDED)
 
 
 class _Estimator:
-    def __init__(self, declared: dict[str, Type]) -> None:
+    def __init__(self, declared: dict[str, Type], unknown: int) -> None:
+        self._unknown = unknown
         self._declared = declared
         self._slots: dict[int, _Known] = {}
         self._kinds: dict[type, Callable[[Any], _Known]] = {
@@ -70,13 +71,12 @@ class _Estimator:
         found.cost = min(found.cost, UNBOUNDED)
         return found
 
-    @staticmethod
-    def _size(known: _Known, kind: Type) -> int:
+    def _size(self, known: _Known, kind: Type) -> int:
         if known.size is not None:
             return min(known.size, UNBOUNDED)
         if known.declared is not None:
             return known.declared.most or 0
-        return 1 if types.is_scalar(kind) else UNBOUNDED
+        return 1 if types.is_scalar(kind) else self._unknown
 
     def _const(self, tree: Const) -> _Known:
         return _Known(0, work.size_of(tree.value) if tree.value is not None else None)

@@ -12,7 +12,10 @@ from pilothouse.cel.environment import Environment, NotCompiled
 from pilothouse.cel.types import Member, Type
 from pilothouse.kit.memo import remembered
 
-_LONGEST: Final = 10 * 1024  # characters that are remembered
+LONGEST: Final = 10 * 1024  # characters of an expression
+TOO_COMPLEX: Final = "too complex, exceeds cost limit"
+_COST: Final = 1_000_000  # units that a choice of devices may be estimated at
+_VALUE: Final = 64  # letters of an attribute
 
 
 class _Device:
@@ -35,7 +38,7 @@ def _environment() -> Environment:
     return Environment({"device": Type("object", "kubernetes.DRADevice", fields=_Device())}, bindings=True)
 
 
-@remembered(1024, _LONGEST)
+@remembered(1024, LONGEST)
 def selector_problem(expression: str) -> str:
     """What is wrong with a choice of devices; "" for nothing."""
     try:
@@ -44,4 +47,4 @@ def selector_problem(expression: str) -> str:
         return f"compilation failed: {error}"
     if program.type.kind not in ("bool", "dyn"):
         return f"must evaluate to bool or the unknown type, not {program.type}"
-    return ""
+    return TOO_COMPLEX if program.estimate(unknown=_VALUE) > _COST else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from pilothouse.builtin.resource.expressions import selector_problem
+from pilothouse.builtin.resource.expressions import LONGEST, TOO_COMPLEX, selector_problem
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field
 from pilothouse.registry.behaviour import Object
@@ -137,6 +137,11 @@ def selector(value: Object, field: Field) -> None:
         field.required("cel")
         return
     expression = found.get("expression", "")
+    if len(expression) > LONGEST:
+        field.too_long("cel.expression", LONGEST)
+        return
     why = selector_problem(expression)
-    if why:
+    if why == TOO_COMPLEX:
+        field.forbidden("cel.expression", why)
+    elif why:
         field.invalid("cel.expression", expression, why)
