@@ -25,6 +25,8 @@ from admission.far import (
     raw,
 )  # fmt: skip
 from builtin.inside import Inside, Reply, run, server
+from pilothouse.endpoints.scope import Notes
+from support.inprocess import asked
 
 Story = Callable[[Inside, Far], Awaitable[None]]
 
@@ -275,6 +277,31 @@ def test_an_old_webhook_is_asked_in_its_own_version(play: Callable[[Story], None
         await configure(api, MUTATING, "m", far.hook("old", admissionReviewVersions=["v1beta1"]))
         assert (await made(api))["data"] == {"x": "1"}
         assert far.versions == ["admission.k8s.io/v1beta1"]
+
+    play(story)
+
+
+def test_what_auditors_are_told(play: Callable[[Story], None]) -> None:
+    async def story(api: Inside, far: Far) -> None:
+        far.answers["annotate"] = lambda request: {"auditAnnotations": {"reason": "hooked"}}
+        far.answers["patch"] = patch(add("/data", {"a": "b"}))
+        far.raw["open"] = raw(b"", 500)
+        hooks = [far.hook("annotate"), far.hook("patch"), far.hook("open", failurePolicy="Ignore")]
+        await configure(api, MUTATING, "m", *hooks)
+        request, notes = asked(f"POST {MAPS}", config_map(), token="admin-token"), Notes()
+        request.attach(notes)
+        await api.application.handler(request)
+        webhook = "webhook.admission.k8s.io/round_0_index"
+        told = '{"configuration":"m","webhook":"%s.hooks.example.com",%s}'
+        assert notes == {
+            "annotate.hooks.example.com/reason": "hooked",
+            f"mutation.{webhook}_0": told % ("annotate", '"mutated":false'),
+            f"mutation.{webhook}_1": told % ("patch", '"mutated":true'),
+            f"mutation.{webhook}_2": told % ("open", '"mutated":false'),
+            f"failed-open.mutation.{webhook}_2": "open.hooks.example.com",
+            f"patch.{webhook}_1": told
+            % ("patch", '"patch":[{"op":"add","path":"/data","value":{"a":"b"}}],"patchType":"JSONPatch"'),
+        }
 
     play(story)
 

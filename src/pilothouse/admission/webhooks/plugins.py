@@ -141,7 +141,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         self._note(attributes, wanted, place, changed, operations)
         told = None if trouble is None else outcome(self._calling, hook, ADMIT, attributes, place, trouble)
         if told is not None:
-            raise told from trouble
+            raise told from None if told is trouble else trouble
         return changed
 
     @staticmethod
