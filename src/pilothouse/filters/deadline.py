@@ -5,6 +5,9 @@ Past it the answer is 504.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+from types import CoroutineType
+
 from pilothouse.endpoints.requestinfo import Query, RequestInfo, attach_request_info, parse_query
 from pilothouse.filters.metrics import Terminated
 from pilothouse.machinery.errors import bad_request
@@ -40,7 +43,8 @@ def deadline(limit: float) -> Filter:
 
 async def _within(inner: Handler, request: Request, limit: TimeLimit) -> Answer:
     """Most requests are answered without waiting: only the others are watched."""
-    work = _start(inner, request)
+    asked = inner(request)
+    work = asked if isinstance(asked, CoroutineType) else _waiting_for(asked)
     try:
         waits_for = work.send(None)
     except StopIteration as done:
@@ -57,8 +61,8 @@ async def _within(inner: Handler, request: Request, limit: TimeLimit) -> Answer:
             request.attach(Waits(places))
 
 
-async def _start(inner: Handler, request: Request) -> Answer:
-    return await inner(request)
+async def _waiting_for(asked: Awaitable[Answer]) -> Answer:
+    return await asked
 
 
 def _asked(request: Request) -> float:

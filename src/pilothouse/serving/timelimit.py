@@ -8,11 +8,11 @@ log can tell what a slow request waited for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
+from types import coroutine
 from typing import Any, Final, TypeVar
 
 from pilothouse.kit.whereabouts import whereabouts
-from pilothouse.serving.eager import go_on
 
 T = TypeVar("T")
 LOOK: Final = 0.1  # seconds between two looks at what waits
@@ -61,7 +61,10 @@ class TimeLimit:
         self._looking = False
         self._waiting: dict[_Entry, None] = {}  # in the order of their ends
 
-    async def carry_on(self, work: Coroutine[Any, Any, T], waits_for: Any, places: dict[str, float]) -> T:
+    @coroutine
+    def carry_on(
+        self, work: Coroutine[Any, Any, T], waits_for: Any, places: dict[str, float]
+    ) -> Generator[Any, Any, T]:
         """Carry on a coroutine that was stepped once and then waited. Its time begins now.
 
         `places` is told where it waited for long, and for how many seconds. Raises TimeoutError after the work was
@@ -72,15 +75,18 @@ class TimeLimit:
         if loop is not self._loop:
             self._loop, self._timer, self._waiting, self._looking = loop, None, {}, False
         before = task.cancelling()
-        entry = _Entry(task, work, loop.time() + self._seconds, places)
-        self._waiting[entry] = None
-        if self._timer is None:
-            self._timer = loop.call_at(entry.end, self._expire, loop)
-        if not self._looking:
-            self._looking = True
-            loop.call_later(LOOK, self._look, loop)
+        entry = self._enter(_Entry(task, work, loop.time() + self._seconds, places), loop)
         try:
-            return await go_on(work, waits_for)
+            while True:  # as go_on does, without another generator between
+                try:
+                    value = yield waits_for
+                except BaseException as thrown:  # whatever was thrown in is for the work to handle
+                    waits_for = work.throw(thrown)
+                else:
+                    waits_for = work.send(value)
+        except StopIteration as done:
+            result: T = done.value
+            return result
         except asyncio.CancelledError as error:
             if entry.over and task.cancelling() <= before + 1:  # nobody else wanted it to end
                 raise TimeoutError from error
@@ -89,6 +95,15 @@ class TimeLimit:
             self._waiting.pop(entry, None)
             if entry.over:
                 task.uncancel()
+
+    def _enter(self, entry: _Entry, loop: asyncio.AbstractEventLoop) -> _Entry:
+        self._waiting[entry] = None
+        if self._timer is None:
+            self._timer = loop.call_at(entry.end, self._expire, loop)
+        if not self._looking:
+            self._looking = True
+            loop.call_later(LOOK, self._look, loop)
+        return entry
 
     def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
         """End what had its time."""
