@@ -69,7 +69,8 @@ def test_a_policy_says_what_it_is_about_and_what_must_hold():
 
 
 def test_what_is_deleted_cannot_be_changed():
-    mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}
+    expression = "[JSONPatch{op: 'remove', path: '/data'}]"
+    mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
     rules = {"matchConstraints": {"resourceRules": [{**RULE, "operations": ["DELETE"]}]}}
     body = {"spec": {**rules, "mutations": [mutation], "reinvocationPolicy": "Never"}}
     assert CHANGES.causes(body) == [
