@@ -55,9 +55,12 @@ from pilothouse.cel.values import (
 OVER_LIMIT: Final = "operation cancelled: actual cost limit exceeded"
 TOO_DEEP: Final = "expression is nested too deeply"
 _PRIMITIVE: Final = frozenset({"bool", "int", "string", "bytes", "uint", "double"})
+_CLASSES: Final = {"string": "str", "int": "int", "bool": "bool", "double": "float", "bytes": "bytes"}
 _SIZED: Final = frozenset({"string", "bytes", "list", "map"})
 _ARITHMETIC: Final = {"_+_": "+", "_-_": "-", "_*_": "*"}
 _BINARY: Final = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_"})
+_COMPARISONS: Final = {"_<_": "less", "_<=_": "less_equal", "_>_": "greater", "_>=_": "greater_equal"}
+_QUOTES: Final = ("'", '"')
 _LEANING: Final = 8
 _INT_LIMITS: Final = "{0} > 9223372036854775807 or {0} < -9223372036854775808"
 _RANGE: Final = (0, 1 << 20)
@@ -67,10 +70,12 @@ Run = Callable[..., "tuple[Any, str | None, int]"]
 _GLOBALS: Final[dict[str, Any]] = {
     "M": object(), "Fault": Fault, "FAULTS": FAULTS, "CostExceeded": CostExceeded, "NO_OVERLOAD": NO_OVERLOAD,
     "OVER_LIMIT": OVER_LIMIT, "Optional": Optional, "NONE": NONE, "equal": equal, "contains": contains, "Meter": Meter,
-    "no_key": op.no_key, "present": op.present, "select": op.select, "has": op.has, "item_at": op.item_at,
+    "no_key": op.no_key, "no_overload": op.no_overload,
+    "present": op.present, "select": op.select, "has": op.has, "item_at": op.item_at,
     "entry_of": op.entry_of, "index": op.index, "overflow": op.overflow, "truth": op.truth, "walk": op.walk,
     "walk_pairs": op.walk_pairs, "optional_select": op.optional_select, "optional_index": op.optional_index,
-    "size_of": work.size_of, "tenth": work.tenth,
+    "less": op.less, "less_equal": op.less_equal, "greater": op.greater, "greater_equal": op.greater_equal,
+    "length": op.length, "size_of": work.size_of, "tenth": work.tenth,
 }  # fmt: skip
 _TAIL: Final = """\
     except Fault as fault:
@@ -195,12 +200,15 @@ class _Writer(LoopWriter):
         holder, kind = self.kept(tree.operand), tree.operand.type.kind
         name = repr(tree.key or tree.field)
         if tree.test:
-            return f"({name} in {holder})" if kind in ("object", "map") else f"has({holder}, {name})"
+            if kind in ("object", "map"):
+                return f"({name} in {holder})"
+            return f"({name} in {holder} if {holder}.__class__ is dict else has({holder}, {name}))"
         self.code.cost(1)
         if is_optional(tree.operand.type):
             return self.code.keep(f"optional_select({holder}, {name})")
         if kind not in ("object", "map"):
-            return self.code.keep(f"select({holder}, {name})")
+            read = f"{holder}.get({name}, M) if {holder}.__class__ is dict else select({holder}, {name})"
+            return self._member(read, name, tree.type)
         return self._member(f"{holder}.get({name}, M)", repr(tree.field), tree.type)
 
     def _member(self, read: str, key: str, kind: Type) -> str:
@@ -247,8 +255,19 @@ class _Writer(LoopWriter):
             return self._equality(tree, args)
         if tree.function == "@in":
             return self._within(tree, args)
-        if len(tree.overloads) == 1 and _direct(tree.overloads[0], args):
-            return self._direct(tree.overloads[0], args)
+        if len(tree.overloads) == 1:
+            only = tree.overloads[0]
+            if _direct(only, args):
+                return self._direct(only, args, [])
+            if all(one.kind in _CLASSES for one in only.args):
+                return self._direct(only, args, [arg for arg in args if is_dyn(arg.type)])
+        if tree.function in _COMPARISONS:
+            kept = [self.kept(arg) for arg in args]
+            self._compared(args, kept)
+            return self.code.keep(f"{_COMPARISONS[tree.function]}({', '.join(kept)})")
+        if tree.function == "size":
+            self.code.cost(1)
+            return self.code.keep(f"length({self.emit(args[0])})")
         call = self.code.constant(dispatcher(tree.overloads))
         found, cost = self.code.name(), self.code.name()
         values = ", ".join([self.emit(arg) for arg in args])
@@ -257,11 +276,16 @@ class _Writer(LoopWriter):
         self.code.line("if c > limit: raise CostExceeded")
         return found
 
-    def _direct(self, one: Overload, args: list[Expr]) -> str:
+    def _direct(self, one: Overload, args: list[Expr], doubtful: list[Expr]) -> str:
+        """`doubtful`: arguments whose types must be looked at."""
         code = self.code
         values = [
             self.kept(arg) if one.work is not None and not isinstance(arg, Const) else self.emit(arg) for arg in args
         ]
+        for place, arg in enumerate(args):
+            if arg in doubtful:
+                values[place] = code.keep(values[place])
+                code.line(f"if {values[place]}.__class__ is not {_CLASSES[one.args[place].kind]}: no_overload()")
         if one.function in _ARITHMETIC and one.result.kind == "int":
             code.cost(1)
             found = code.name()
@@ -323,6 +347,11 @@ class _Writer(LoopWriter):
         if simple:
             return f"({values[0]} {sign} {values[1]})"
         call = f"equal({values[0]}, {values[1]}, {self._meter()})"
+        for constant, value in ((args[0], values[1]), (args[1], values[0])):
+            if isinstance(constant, Const) and constant.value.__class__ in (str, int) and not value.startswith(_QUOTES):
+                quick = constant.value.__class__.__name__
+                call = f"({values[0]} == {values[1]} if {value}.__class__ is {quick} else {call})"
+                break
         return call if sign == "==" else f"(not {call})"
 
     def _within(self, tree: Call, args: list[Expr]) -> str:

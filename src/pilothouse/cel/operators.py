@@ -301,6 +301,13 @@ def optional_index(holder: Any, key: Any) -> Optional:
     return no_overload()
 
 
+def length(value: Any) -> int:
+    """size(value)."""
+    if isinstance(value, str | bytes | list | dict) and not isinstance(value, Struct):
+        return len(value)
+    return no_overload()
+
+
 def walk(holder: Any) -> Iterable[Any]:
     """What a loop of one variable goes over."""
     if isinstance(holder, list | dict) and not isinstance(holder, Struct):

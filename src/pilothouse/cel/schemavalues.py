@@ -40,7 +40,7 @@ def _integer(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    return float(value) if value.__class__ is int else value
+    return float(value) if isinstance(value, int | float) and value.__class__ is not float else value
 
 
 def _bytes(value: Any) -> Any:
