@@ -16,7 +16,7 @@ from pilothouse.machinery.structural.node import Node
 REQUEST: Final = 3 * 1024 * 1024  # bytes
 _KEY: Final = "type of expressions"
 _LEAST: Final = "least bytes"
-_OBJECT: Final = "object"
+_NAMES: Final = 10**9
 # format -> its type, the bytes of its shortest text in JSON, and of its longest (0: the request's)
 _FORMATS: Final[dict[str, tuple[Type, int, int]]] = {
     "byte": (types.BYTES, 2, 0),
@@ -100,7 +100,8 @@ def _object(node: Node) -> Type | None:
         if most is None:
             most = (REQUEST - 2) // (least_bytes(node.additional) + 6)
         return types.map_of(types.STRING, held, most)
-    return Type("object", f"{_OBJECT}.{id(node):x}", fields=NodeFields(node))
+    # Objects of two nodes are of two types. The original's names have a number that means nothing too.
+    return Type("object", f"selfType{id(node) // 16 % _NAMES}", fields=NodeFields(node))
 
 
 def _list(node: Node) -> Type | None:
