@@ -118,7 +118,7 @@ def raw(body: bytes, status: int = 200, more: bytes = b"") -> bytes:
 @asynccontextmanager
 async def far_side(folder: Path) -> AsyncIterator[Far]:
     pki = folder / "hook"
-    certificates.make(pki, ["127.0.0.1"], time.time())
+    certificates.make(pki, ["127.0.0.1", "hook.default.svc"], time.time())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pki / "serving.crt", pki / "serving.key")
     made = Far(base64.b64encode((pki / "ca.crt").read_bytes()).decode())

@@ -393,6 +393,21 @@ def test_the_server_starts_whatever_webhooks_say(tmp_path: Path) -> None:
     run(main())
 
 
+def test_a_webhook_behind_a_service(play: Callable[[Story], None]) -> None:
+    async def story(api: Inside, far: Far) -> None:
+        where = {"namespace": "default", "name": "hook", "port": far.port, "path": "/no/deep"}
+        config = {"service": where, "caBundle": far.bundle}
+        await configure(api, VALIDATING, "v", far.hook("no", clientConfig=config))
+        assert (await made(api))["message"].endswith('service "hook" not found')
+        spec = {"type": "ExternalName", "externalName": "localhost"}
+        body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hook"}, "spec": spec}
+        await api.make("/api/v1/namespaces/default/services", body)
+        assert (await made(api)).status == 201  # its certificate is for hook.default.svc
+        assert far.targets == ["/no/deep?timeout=10s"]
+
+    play(story)
+
+
 def test_plug_ins_can_be_switched_off(tmp_path: Path) -> None:
     async def main() -> None:
         off = ("ValidatingAdmissionWebhook",)

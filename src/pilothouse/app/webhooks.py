@@ -45,19 +45,19 @@ class Known(Protocol):
         """What was stored has been told."""
 
 
-def outside(stores: Stores) -> Outside:
-    """What all webhooks are called with. `stores` may still be empty."""
-    return Outside(Client(), _resolver(stores), UuidSource())
+def outside(stores: Stores, *, to_endpoints: bool) -> Outside:
+    """What all webhooks are called with. `stores` may be empty yet. `to_endpoints`: past the addresses of Services."""
+    return Outside(Client(), _resolver(stores, to_endpoints), UuidSource())
 
 
-def _resolver(stores: Stores) -> Resolve:
+def _resolver(stores: Stores, to_endpoints: bool) -> Resolve:
     """Where webhooks of Services are."""
     made: list[Resolver] = []
 
     async def resolve(namespace: str, name: str, port: int) -> tuple[str, int]:
         if not made:
             lookups = StoreLookups(stores["", "services"], stores["discovery.k8s.io", "endpointslices"])
-            made.append(Resolver(lookups, False, random.random))
+            made.append(Resolver(lookups, to_endpoints, random.random))
         try:
             return await made[0].address(ServiceReference(namespace, name, port))
         except Unresolved as error:

@@ -153,7 +153,7 @@ async def build_application(
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
     accounts = controllers is not None and controllers.make_accounts
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
-    calls = outside(builtin.stores)
+    calls = outside(builtin.stores, to_endpoints=settings.enable_aggregator_routing)
     webhooks = build_webhooks(calls, needs.types, registry, options.aside)
     builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks), identity)
     running = WaitGroup()
