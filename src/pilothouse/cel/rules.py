@@ -19,6 +19,7 @@ from pilothouse.machinery.structural import unique
 from pilothouse.machinery.structural.check import same
 from pilothouse.machinery.structural.node import Node
 
+_PLAN: Final = "plan of rules"
 _ABSENT: Final = object()
 _UNSEEN: Final = object()
 _NOWHERE: Final = "<nil>"
@@ -52,44 +53,41 @@ class _Walk:
 
     def value(self, node: Node, value: Any, seen: Any, old: Any, path: str) -> bool:
         """`seen`: the value as rules see it, if that is known. False: the budget is used up."""
-        if value is None or not node.has_rules:
+        plan: _Plan | None = node.compiled.get(_PLAN)
+        if plan is None:
+            plan = node.compiled[_PLAN] = _Plan(node)
+        if value is None or plan.nothing:
             return True
-        rules = rules_of(node)
-        if rules:
+        if plan.rules:
             if seen is _UNSEEN:
-                seen = converter(node)(value)
-            if not self._try_all(node, rules, value, seen, old, path):
+                seen = plan.convert(value)
+            if not self._try_all(plan, _Place(plan.kind, value, seen, old, path)):
                 return False
         if value.__class__ is dict:
-            return self._members(node, value, seen, old, path)
-        if value.__class__ is list and node.items is not None and node.items.has_rules:
-            return self._items(node, node.items, value, seen, old, path)
+            return self._members(plan, value, seen, old, path)
+        if value.__class__ is list and plan.items is not None:
+            return self._items(plan, plan.items, value, seen, old, path)
         return True
 
-    def _members(self, node: Node, value: dict[str, Any], seen: Any, old: Any, path: str) -> bool:
+    def _members(self, plan: _Plan, value: dict[str, Any], seen: Any, old: Any, path: str) -> bool:
         before = old if old.__class__ is dict else {}
         known = seen if seen is not _UNSEEN else {}
-        properties, additional = node.properties, node.additional
-        if additional is not None:
-            if not additional.has_rules:
-                return True
-            return all(
-                self.value(additional, value[key], known.get(key, _UNSEEN), before.get(key, _ABSENT), f"{path}[{key}]")
-                for key in sorted(value)
-            )
-        for name in _ruled(node):
+        if plan.values is not None:
+            for key in sorted(value):
+                child, below = known.get(key, _UNSEEN), f"{path}[{key}]"
+                if not self.value(plan.values, value[key], child, before.get(key, _ABSENT), below):
+                    return False
+        for name, member in plan.members:
             if name in value:
-                below = f"{path}.{name}" if path else name
-                child = known.get(name, _UNSEEN)
-                if not self.value(properties[name], value[name], child, before.get(name, _ABSENT), below):
+                child, below = known.get(name, _UNSEEN), f"{path}.{name}" if path else name
+                if not self.value(member, value[name], child, before.get(name, _ABSENT), below):
                     return False
         return True
 
-    def _items(self, node: Node, items: Node, value: list[Any], seen: Any, old: Any, path: str) -> bool:
+    def _items(self, plan: _Plan, items: Node, value: list[Any], seen: Any, old: Any, path: str) -> bool:
         known: dict[Any, Any] = {}
-        key: Callable[[Any], Any] | None = None
-        if node.list_type == "map" and old.__class__ is list:
-            key = unique.key_of(node)
+        key = plan.key if old.__class__ is list else None
+        if key is not None:
             known = {key(item): item for item in old}
         for place, item in enumerate(value):
             before = known.get(key(item), _ABSENT) if key is not None else _ABSENT
@@ -100,17 +98,14 @@ class _Walk:
 
     # -- rules of one node
 
-    def _try_all(self, node: Node, rules: tuple[Rule, ...], value: Any, seen: Any, old: Any, path: str) -> bool:
-        kind = node.type
-        old_seen: Any = _UNSEEN
-        there = old is not _ABSENT and old is not None
-        for rule in rules:
-            if rule.uses_old and not there and not rule.optional_old:
-                continue
-            if rule.uses_old and there and old_seen is _UNSEEN:
-                old_seen = converter(node)(old)
-            before = old_seen if rule.uses_old and there else None
-            place = _Place(kind, value, seen, before, there, old, path)
+    def _try_all(self, plan: _Plan, place: _Place) -> bool:
+        for rule in plan.rules:
+            if rule.uses_old:
+                if place.there:
+                    if place.before is _UNSEEN:
+                        place.before = plan.convert(place.old)
+                elif not rule.optional_old:
+                    continue
             if not self._try(rule, place):
                 return False
         return True
@@ -121,19 +116,24 @@ class _Walk:
             if rule.problem:
                 self._tell(rule, place, f"rule compile error: {rule.problem}", of_type=True)
             return True
-        bound: Any = place.before
+        bound: Any = place.before if rule.uses_old else None
         if rule.optional_old:
-            bound = Optional(place.before) if place.there else NONE
+            bound = Optional(bound) if place.there else NONE
         answer = rule.program.call((place.seen, bound), PER_CALL)
-        if place.seen.__class__ is BadData and rule.program.names():
-            answer = Answer(None, place.seen.text, answer.cost)
         self._budget -= min(answer.cost, PER_CALL)
+        if answer.value is True and self._budget >= 0 and place.seen.__class__ is not BadData:
+            return True
+        return self._broken(rule, place, answer)
+
+    def _broken(self, rule: Rule, place: _Place, answer: Answer) -> bool:
+        """What is told of a rule that does not hold. False: no more rules."""
+        if place.seen.__class__ is BadData and rule.program is not None and rule.program.names():
+            answer = Answer(None, place.seen.text, answer.cost)
         if answer.over_limit:
             self._tell(rule, place, f"'{answer.error}': {_TOO_MUCH}: {rule.title}", of_type=True, always=True)
             return False
         if self._budget < 0:
-            self._tell(rule, place, _NO_BUDGET, of_type=True, always=True)
-            return False
+            return self._out_of_budget(rule, place)
         if answer.error is not None:
             if answer.error.startswith(NO_OVERLOAD):
                 text = f"'{answer.error}': {_NO_MATCH}: {rule.title}"
@@ -142,15 +142,17 @@ class _Walk:
             self._tell(rule, place, text, of_type=True)
         elif answer.value is not True:
             self._tell(rule, place, self._message(rule, place))
-            if self._budget < 0:
-                self._tell(rule, place, _NO_BUDGET, of_type=True, always=True)
-                return False
-        return True
+        return self._budget >= 0 or self._out_of_budget(rule, place)
+
+    def _out_of_budget(self, rule: Rule, place: _Place) -> bool:
+        self._tell(rule, place, _NO_BUDGET, of_type=True, always=True)
+        return False
 
     def _message(self, rule: Rule, place: _Place) -> str:
         if rule.message is None:
             return rule.told
-        answer = rule.message.call((place.seen, place.before), max(0, min(PER_CALL, self._budget)))
+        before = place.before if rule.uses_old and place.there else None
+        answer = rule.message.call((place.seen, before), max(0, min(PER_CALL, self._budget)))
         self._budget -= min(answer.cost, PER_CALL)
         if answer.error is not None or answer.value.__class__ is not str:
             return rule.told
@@ -172,17 +174,38 @@ class _Walk:
             self.found.append(Cause(reason, text, field))
 
 
+class _Plan:
+    """What there is to do at a node: its own rules, and where there are some below."""
+
+    __slots__ = ("convert", "items", "key", "kind", "members", "nothing", "rules", "values")
+
+    def __init__(self, node: Node) -> None:
+        self.nothing = not node.has_rules
+        self.kind = node.type
+        self.rules: tuple[Rule, ...] = () if self.nothing else rules_of(node)
+        self.convert = converter(node)
+        found = ((name, child) for name, child in node.properties.items() if child.has_rules)
+        self.members = () if self.nothing else tuple(sorted(found, key=lambda one: one[0]))
+        self.values = _if_ruled(node.additional)
+        self.items = _if_ruled(node.items)
+        self.key = unique.key_of(node) if self.items is not None and node.list_type == "map" else None
+
+
+def _if_ruled(node: Node | None) -> Node | None:
+    return node if node is not None and node.has_rules else None
+
+
 class _Place:
     """Where rules are tried. `seen`, `before`: the value and the old one as rules see them."""
 
     __slots__ = ("before", "kind", "old", "path", "seen", "there", "value")
 
-    def __init__(self, kind: str, value: Any, seen: Any, before: Any, there: bool, old: Any, path: str) -> None:
+    def __init__(self, kind: str, value: Any, seen: Any, old: Any, path: str) -> None:
         self.kind = kind
         self.value = value
         self.seen = seen
-        self.before = before
-        self.there = there
+        self.before: Any = _UNSEEN
+        self.there = old is not _ABSENT and old is not None
         self.old = old
         self.path = path
 
@@ -198,12 +221,3 @@ def _refusal(reason: str, value: Any, text: str) -> str:
     if reason == "FieldValueInvalid" and told:
         return f"{lead}: {told}: {text}"
     return f"{lead}: {text}"
-
-
-def _ruled(node: Node) -> tuple[str, ...]:
-    """Properties with rules in them or below."""
-    found: tuple[str, ...] | None = node.compiled.get("ruled")
-    if found is None:
-        names = (name for name, child in node.properties.items() if child.has_rules)
-        found = node.compiled["ruled"] = tuple(sorted(names))
-    return found
