@@ -104,6 +104,18 @@ def test_a_changed_object_is_shown_again_to_who_wants_that(play: Callable[[Story
     play(story)
 
 
+def test_big_objects_are_worked_on_aside(play: Callable[[Story], None]) -> None:
+    async def story(api: Inside, far: Far) -> None:
+        data = {f"key-{number}": "v" * 40 for number in range(4000)}
+        far.answers["one"] = patch(add("/data/more", "1"))
+        await configure(api, MUTATING, "m", far.hook("one"))
+        await configure(api, VALIDATING, "v", far.hook("see"))
+        assert (await made(api, data=data))["data"] == {**data, "more": "1"}
+        assert far.requests("see")[0]["object"]["data"] == {**data, "more": "1"}
+
+    play(story)
+
+
 def test_a_patched_pod_has_its_defaults(play: Callable[[Story], None]) -> None:
     async def story(api: Inside, far: Far) -> None:
         far.answers["side"] = patch(add("/spec/containers/-", {"name": "side", "image": "proxy"}))

@@ -44,7 +44,6 @@ from pilothouse.admission.topologylabels import PodTopologyLabels
 from pilothouse.admission.webhooks.calls import Calling
 from pilothouse.admission.webhooks.hooks import Hooks
 from pilothouse.admission.webhooks.plugins import Around, MutatingAdmissionWebhook, ValidatingAdmissionWebhook
-from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.machinery.names import generate_name
 
@@ -61,8 +60,8 @@ async def _a_moment() -> None:
 
 @record
 class Webhooks:
-    """The webhooks of both kinds of configuration, what calls of them need, and the policies. `aside`: where long
-    expressions are evaluated.
+    """The webhooks of both kinds of configuration, what calls of them need, and the policies. `custom`: where their
+    parameters of custom kinds are.
     """
 
     mutating: Hooks
@@ -72,7 +71,6 @@ class Webhooks:
     changing: Policies[MutatingPolicy]
     custom: CustomKinds
     metrics: PolicyMetrics
-    aside: Aside
 
 
 @record
@@ -213,12 +211,12 @@ def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
     given = needs.webhooks
     if given is None:
         return []
-    around = Around(needs.namespaces, given.calling, needs.authorize, given.aside)
+    around = Around(needs.namespaces, given.calling, needs.authorize)
     evaluating = PolicyNeeds(
         needs.namespaces,
         needs.authorize,
         stored(needs.stores, given.custom),
-        given.aside,
+        given.calling.aside,
         given.metrics,
         given.calling.now,
     )

@@ -7,7 +7,7 @@ as a body would be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, ParamSpec, Protocol, TypeVar
 
 import orjson
 
@@ -16,6 +16,8 @@ from pilothouse.machinery.decode import Findings, compile_decoder
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.resource import Object, Resource
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _TYPE: Final = ("kind", "apiVersion")
 
 
@@ -30,6 +32,12 @@ class Form:
     api_version: str
 
 
+class Beside(Protocol):
+    """Where work is done: at once, or in a thread if the object at hand is big."""
+
+    async def __call__(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T: ...
+
+
 class Forms(Protocol):
     """All forms of the objects of one resource."""
 
@@ -42,7 +50,7 @@ class Forms(Protocol):
         """
         ...
 
-    async def taken(self, value: Mapping[str, Any], form: Form) -> Object:
+    async def taken(self, value: Mapping[str, Any], form: Form, beside: Beside) -> Object:
         """The object of the store that a value in a form is, with its defaults. Raises DecodeError, APIError."""
         ...
 
@@ -95,7 +103,10 @@ class TypedForms:
         made = resource.convert.from_hub(copied(obj), form.version)
         return {**made, "kind": form.kind, "apiVersion": form.api_version}
 
-    async def taken(self, value: Mapping[str, Any], form: Form) -> Object:
+    async def taken(self, value: Mapping[str, Any], form: Form, beside: Beside) -> Object:
+        return await beside(self._taken, value, form)
+
+    def _taken(self, value: Mapping[str, Any], form: Form) -> Object:
         resource = self._known()[form]
         document = {name: item for name, item in value.items() if name not in _TYPE}
         decoded = compile_decoder(resource.versions[form.version].schema)(document, Findings())

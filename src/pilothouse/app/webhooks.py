@@ -69,11 +69,9 @@ def _resolver(stores: Stores, to_endpoints: bool) -> Resolve:
 def build_webhooks(outside: Outside, types: TypeTable, registry: Registry, aside: Aside) -> Webhooks:
     """None are known until `follow_webhooks`."""
     schemas = {version: types.get(f"k8s.io/api/admission/{version}", KIND) for version in VERSIONS}
-    calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter)
+    calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter, aside)
     judging, changing = Policies(ValidatingPolicy), Policies(MutatingPolicy)
-    return Webhooks(
-        Hooks(outside), Hooks(outside), calling, judging, changing, CustomKinds(), PolicyMetrics(registry), aside
-    )
+    return Webhooks(Hooks(outside), Hooks(outside), calling, judging, changing, CustomKinds(), PolicyMetrics(registry))
 
 
 def follow_webhooks(webhooks: Webhooks, stores: Stores, hooks: StartHooks, tasks: list[asyncio.Task[None]]) -> None:

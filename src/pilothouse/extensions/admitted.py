@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.admission.forms import Form, copied, forms_of, view
+from pilothouse.admission.forms import Beside, Form, copied, forms_of, view
 from pilothouse.extensions.conversion import ConversionFailed
 from pilothouse.machinery.errors import internal
 from pilothouse.registry.resource import Object, Resource
@@ -36,8 +36,8 @@ class VersionForms:
             return view(obj, form.kind, form.api_version)
         return await self._in(copied(obj), form.version)
 
-    async def taken(self, value: Mapping[str, Any], form: Form) -> Object:
-        obj = self._decoded(dict(value), form.version)
+    async def taken(self, value: Mapping[str, Any], form: Form, beside: Beside) -> Object:
+        obj = await beside(self._decoded, dict(value), form.version)
         return obj if form.version == self._resource.hub else await self._in(obj, self._resource.hub)
 
     async def _in(self, obj: Object, version: str) -> Object:

@@ -69,7 +69,7 @@ class PolicyPlugin(Generic[P]):
 
     def _written(self, attributes: Attributes, *, final: bool) -> Written:
         assert attributes.forms is not None
-        return Written(Shown(attributes, attributes.forms, final=final), self._around)
+        return Written(Shown(attributes, attributes.forms, self._around.aside, final=final), self._around)
 
     async def _form(self, candidate: Candidate[P], write: Written) -> Form | None:
         """In which form a policy sees the write, None where it does not. Raises NotFound, InternalError."""

@@ -10,6 +10,7 @@ from pilothouse.admission.webhooks.answer import BadAnswer, Schemas, Verdict, re
 from pilothouse.admission.webhooks.hooks import Hook, Wanted
 from pilothouse.admission.webhooks.metrics import ADMIT, CALLING, INTERNAL, NO_ERROR, WebhookMetrics
 from pilothouse.admission.webhooks.review import Shown, request_of, review
+from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, internal
 from pilothouse.serving.webhook import CallError
@@ -37,12 +38,13 @@ class Refused(Exception):
 
 @record
 class Calling:
-    """What calls take from outside. `now`: seconds of a clock that only goes on."""
+    """What calls take from outside. `now`: seconds of a clock that only goes on; `aside`: for big answers."""
 
     new_uid: Callable[[], str]
     schemas: Schemas
     metrics: WebhookMetrics
     now: Callable[[], float]
+    aside: Aside
 
 
 async def ask(calling: Calling, wanted: Wanted, shown: Shown, *, mutating: bool) -> Verdict:
@@ -60,17 +62,22 @@ async def ask(calling: Calling, wanted: Wanted, shown: Shown, *, mutating: bool)
     except ValueError as error:
         raise Trouble(hook, f"could not get REST client: {error}", 400) from error
     try:
-        data = await endpoint.post(review(hook.version, request), hook.seconds, _LARGEST)
+        body = await shown.beside(review, hook.version, request)
+        data = await endpoint.post(body, hook.seconds, _LARGEST)
     except CallError as error:
         raise Trouble(hook, f"failed to call webhook: {error}", error.status or _UNREACHED) from error
     try:
-        found = verdict(data, uid, hook.version, calling.schemas, mutating=mutating)
+        found = await calling.aside.run(len(data), _verdict, data, uid, hook.version, calling.schemas, mutating)
     except BadAnswer as error:
         raise Trouble(hook, str(error)) from error
     tell(attributes, hook, found)
     if not found.allowed:
         raise Refused(refusal(hook.name, found.status))
     return found
+
+
+def _verdict(data: bytes, uid: str, version: str, schemas: Schemas, mutating: bool) -> Verdict:
+    return verdict(data, uid, version, schemas, mutating=mutating)
 
 
 def tell(attributes: Attributes, hook: Hook, found: Verdict) -> None:

@@ -56,7 +56,7 @@ async def patched(shown: Shown, form: Form, operations: Operations) -> bool:
     before = await shown.new(form)
     assert before is not None  # for the caller to see
     try:
-        return await replaced(shown, form, carried_out(operations, before))
+        return await replaced(shown, form, await shown.beside(carried_out, operations, before))
     except (PatchFailed, DecodeError) as error:
         raise internal(str(error)) from error
 
@@ -71,7 +71,7 @@ async def replaced(shown: Shown, form: Form, value: Object) -> bool:
     assert obj is not None  # for the caller to see
     if value == await shown.new(form):
         return False
-    made = await _taken(shown, form, copied(value))
+    made = await _taken(shown, form, await shown.beside(copied, value))
     if attributes.resource.namespaced:
         refuse_other_namespace((made.get("metadata") or {}).get("namespace"), attributes.write.namespace)
     obj.clear()
@@ -84,7 +84,7 @@ async def _taken(shown: Shown, form: Form, value: Object) -> Object:
     """The object that the patched one is. Raises DecodeError, APIError."""
     attributes = shown.attributes
     if not shown.foreign:
-        return await shown.forms.taken(value, _form_of(shown, form, value))
+        return await shown.forms.taken(value, _form_of(shown, form, value), shown.beside)
     if attributes.decode is not None:
         return attributes.decode(value)
     for name, fits in _OPTIONS.items():

@@ -24,7 +24,6 @@ from pilothouse.admission.webhooks.hooks import Hooks, Wanted
 from pilothouse.admission.webhooks.metrics import ADMIT, VALIDATING
 from pilothouse.admission.webhooks.patching import Operations, operations_of, patched
 from pilothouse.admission.webhooks.review import Shown, request_of
-from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import internal
 from pilothouse.machinery.jsoncodec import dumps
@@ -36,12 +35,11 @@ _NOTE: Final = "webhook.admission.k8s.io"
 
 @record
 class Around:
-    """What both plug-ins share. `authorize` answers what match conditions ask; long ones are evaluated `aside`."""
+    """What both plug-ins share. `authorize` answers what match conditions ask."""
 
     namespaces: Reader
     calling: Calling
     authorize: Authorize
-    aside: Aside
 
 
 class _Webhooks:
@@ -89,7 +87,7 @@ class _Webhooks:
             **asking(self._around.authorize, attributes.write.caller, request),
         }
         try:
-            return await hook.conditions.hold(values, self._around.aside)
+            return await hook.conditions.hold(values, self._calling.aside)
         except ConditionFailed as error:
             if hook.lenient:
                 return False
@@ -107,7 +105,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         every = await self._wanted(attributes, forms)
         if not every:
             return
-        shown = Shown(attributes, forms, final=False)
+        shown = Shown(attributes, forms, self._calling.aside, final=False)
         again = Again.of(rounds, self.name)
         if rounds.second:
             again.begin(dumps(attributes.obj))
@@ -183,7 +181,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
         every = await self._wanted(attributes, forms)
         if not every:
             return
-        shown = Shown(attributes, forms, final=True)
+        shown = Shown(attributes, forms, self._calling.aside, final=True)
         labels = await self._labels(attributes, every)
         selected = [wanted for wanted in every if wanted.hook.criteria.selects(attributes, labels)]
         taking = [wanted for wanted in selected if await self._hold(wanted, shown)]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from pilothouse.admission.chain import CONNECT, CREATE, DELETE, UPDATE, Attributes
 from pilothouse.admission.forms import Form, Forms, view
+from pilothouse.kit.aside import Aside
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import Caller
 from pilothouse.registry.resource import Object
 
+P = ParamSpec("P")
+T = TypeVar("T")
 GROUP: Final = "admission.k8s.io"
 KIND: Final = "AdmissionReview"
 VERSIONS: Final = ("v1", "v1beta1")
@@ -28,10 +31,11 @@ def own_form(attributes: Attributes, forms: Forms) -> Form:
 class Shown:
     """The objects of one write in the forms that webhooks want, each made once until the object is changed.
 
-    `final`: the new object is as it will be stored, over the old one.
+    `final`: the new object is as it will be stored, over the old one. `aside`: where work on big ones is done.
     """
 
-    def __init__(self, attributes: Attributes, forms: Forms, *, final: bool) -> None:
+    def __init__(self, attributes: Attributes, forms: Forms, aside: Aside, *, final: bool) -> None:
+        self._aside = aside
         self._final = final
         self.attributes = attributes
         self.forms = forms
@@ -46,6 +50,10 @@ class Shown:
 
     async def old(self, form: Form) -> Object | None:
         return await self._shown(self.attributes.old, form, self._old, lambda obj: None)
+
+    async def beside(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Do what takes its time with a big object."""
+        return await self._aside.run(self.attributes.write.load.size, work, *arguments, **named)
 
     def changed(self) -> None:
         """The new object is another one now."""
