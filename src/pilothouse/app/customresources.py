@@ -11,6 +11,7 @@ from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.definitions import BuiltinDefinitions
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import META
+from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.discovery.model import Group
 from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.server import ExtensionsServer
@@ -30,9 +31,16 @@ SOURCE = "custom"
 Build = Callable[[Aggregator, openapi.Catalog], ExtensionsServer]
 
 
-def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks, outside: Outside, custom: CustomKinds) -> Build:
+def extensions(
+    builtin: BuiltinServer,
+    needs: Needs,
+    hooks: Hooks,
+    outside: Outside,
+    custom: CustomKinds,
+    measured: ExpressionMetrics,
+) -> Build:
     """The server of custom resources, once there is an aggregator to tell what is served. `outside`: for webhooks;
-    `custom`: who wants to read custom objects.
+    `custom`: who wants to read custom objects; `measured`: their rules.
     """
 
     def build(aggregator: Aggregator, documents: openapi.Catalog) -> ExtensionsServer:
@@ -51,7 +59,7 @@ def extensions(builtin: BuiltinServer, needs: Needs, hooks: Hooks, outside: Outs
 
         uids = UuidSource()
         around = Surroundings(
-            builtin.chain, needs.options, needs.renderer, needs.now, uids, types, lambda: outside, binary
+            builtin.chain, needs.options, needs.renderer, needs.now, uids, types, lambda: outside, binary, measured
         )
         server = ExtensionsServer(
             ExtensionNeeds(

@@ -40,6 +40,7 @@ from pilothouse.builtin.rbac_bootstrap.hook import ensure_bootstrap_rbac
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import builtin_types
 from pilothouse.cache.storage import CachedStorage
+from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.controllers.clock import LoopClock
 from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.manager import Controllers, ControllerSettings
@@ -168,9 +169,10 @@ async def build_application(
     follow_webhooks(webhooks, builtin.stores, hooks, application.tasks)
     flow_control(builtin.stores, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
+    expressions = ExpressionMetrics(registry, time.perf_counter)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
-        lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom),
+        lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom, expressions),
     )  # fmt: skip
     front = application.front = build_front(parts)
     handler = front.handler

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pilothouse.cel.environment import PER_CALL, PER_REQUEST, Answer
+from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.cel.schemarules import Rule, rules_of
 from pilothouse.cel.schemavalues import converter
 from pilothouse.cel.values import NO_OVERLOAD, NONE, BadData, Optional
@@ -37,17 +38,24 @@ _NO_MATCH: Final = "call arguments did not match a supported operator, function 
 
 
 def broken(
-    root: Node, obj: Any, old: Any | None, warn: Callable[[str], None], *, budget: int = PER_REQUEST
+    root: Node,
+    obj: Any,
+    old: Any | None,
+    warn: Callable[[str], None],
+    *,
+    budget: int = PER_REQUEST,
+    measured: ExpressionMetrics | None = None,
 ) -> Sequence[Cause]:
     """What rules say against an object that keeps its schema. `old`: None on create. Old sins go to `warn`."""
-    walk = _Walk(warn, budget)
+    walk = _Walk(warn, budget, measured)
     walk.value(root, obj, _UNSEEN, _ABSENT if old is None else old, "")
     return walk.found
 
 
 class _Walk:
-    def __init__(self, warn: Callable[[str], None], budget: int) -> None:
+    def __init__(self, warn: Callable[[str], None], budget: int, measured: ExpressionMetrics | None) -> None:
         self._warn = warn
+        self._measured = measured
         self._budget = budget
         self.found: list[Cause] = []
 
@@ -55,19 +63,32 @@ class _Walk:
         """`seen`: the value as rules see it, if that is known. False: the budget is used up."""
         plan: _Plan | None = node.compiled.get(_PLAN)
         if plan is None:
-            plan = node.compiled[_PLAN] = _Plan(node)
+            plan = self._plan(node)
         if value is None or plan.nothing:
             return True
         if plan.rules:
             if seen is _UNSEEN:
                 seen = plan.convert(value)
-            if not self._try_all(plan, _Place(plan.kind, value, seen, old, path)):
+            began = self._measured.now() if self._measured is not None else 0.0
+            goes_on = self._try_all(plan, _Place(plan.kind, value, seen, old, path))
+            if self._measured is not None:
+                self._measured.evaluated(self._measured.now() - began)
+            if not goes_on:
                 return False
         if value.__class__ is dict:
             return self._members(plan, value, seen, old, path)
         if value.__class__ is list and plan.items is not None:
             return self._items(plan, plan.items, value, seen, old, path)
         return True
+
+    def _plan(self, node: Node) -> _Plan:
+        """Made at the first object; so are the programs of the node's rules."""
+        measured = self._measured
+        began = measured.now() if measured is not None else 0.0
+        plan = node.compiled[_PLAN] = _Plan(node)
+        if measured is not None and plan.rules:
+            measured.compiled(measured.now() - began)
+        return plan
 
     def _members(self, plan: _Plan, value: dict[str, Any], seen: Any, old: Any, path: str) -> bool:
         before = old if old.__class__ is dict else {}

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from pilothouse.admission.chain import Chain
+from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.endpoints.binary import BinaryForms
 from pilothouse.endpoints.body import KnownKind, Reading, Target
 from pilothouse.endpoints.installer import Entry, odd_part_entry, store_entry, store_part_entry
@@ -74,6 +75,7 @@ class Surroundings:
     types: Types
     outside: Callable[[], Outside]  # for calls of conversion webhooks
     binary: Callable[[Resource, ObjectCodec], BinaryForms]  # of their metadata
+    expressions: ExpressionMetrics | None = None
 
     def reading(self, known: KnownKind) -> Reading:
         """How bodies are read where these kinds are known."""
@@ -124,7 +126,9 @@ class Serving:
             self._webhook.close()
 
     def _make(self, version: Version) -> VersionServing:
-        resource = resource_of(self.definition, version, self._roots, self._around.types.metadata)
+        resource = resource_of(
+            self.definition, version, self._roots, self._around.types.metadata, self._around.expressions
+        )
         codec = CustomCodec(resource, {path.removeprefix("."): steps(path) for path in version.selectable} | _ALWAYS)
         if self._webhook is not None:
             return self._converted(version, resource, codec, self._webhook)
@@ -167,7 +171,13 @@ def _webhook(definition: Definition, around: Surroundings) -> Webhook | None:
 _ALWAYS: Final = {"metadata.name": ("metadata", "name"), "metadata.namespace": ("metadata", "namespace")}
 
 
-def resource_of(definition: Definition, hub: Version, roots: Mapping[str, Node], metadata: Schema) -> Resource:
+def resource_of(
+    definition: Definition,
+    hub: Version,
+    roots: Mapping[str, Node],
+    metadata: Schema,
+    expressions: ExpressionMetrics | None = None,
+) -> Resource:
     """The resource in whose stores objects have the form of the version `hub`."""
     given = definition.names
     kind = given.kind or definition.wanted.kind
@@ -196,7 +206,7 @@ def resource_of(definition: Definition, hub: Version, roots: Mapping[str, Node],
         prefix=definition.key_prefix(),
         verbs=frozenset(VERBS),
         name_rule=_name_rule,
-        behaviour=behaviour(roots[hub.name], hub),
+        behaviour=behaviour(roots[hub.name], hub, expressions),
         short_names=given.short_names,
         categories=given.categories,
         unconditional_update=False,

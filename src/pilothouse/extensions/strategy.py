@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.cel.rules import broken
 from pilothouse.cel.schemarules import nested_rules
 from pilothouse.extensions import scale
@@ -35,11 +36,11 @@ _PAIRS: Final = 8  # pairs of bytes that are as much work as a byte of usual JSO
 _NOT_COUNTED: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def behaviour(root: Node, version: Version) -> Callable[[], Behaviour]:
+def behaviour(root: Node, version: Version, measured: ExpressionMetrics | None = None) -> Callable[[], Behaviour]:
     """Compiled when the first object is written."""
 
     def make() -> Behaviour:
-        whole = _Validation(root, version)
+        whole = _Validation(root, version, measured)
         return Behaviour(
             prepare=_drop_status if version.status else None,
             validate=whole.validate,
@@ -64,7 +65,8 @@ def _changed(new: Object, old: Object) -> bool:
 
 
 class _Validation:
-    def __init__(self, root: Node, version: Version) -> None:
+    def __init__(self, root: Node, version: Version, measured: ExpressionMetrics | None) -> None:
+        self._measured = measured
         self._root = root
         self._scale = version.scale
         self._valid: Check = check(root)
@@ -110,7 +112,7 @@ class _Validation:
         if any(cause.reason in _BLOCKING for cause in causes):
             return [Cause("FieldValueInvalid", f"Invalid value: null: {_NOT_CHECKED}", "<nil>")]
         self._tried = True
-        return broken(root, obj, old, context.warn)
+        return broken(root, obj, old, context.warn, measured=self._measured)
 
     def _scales(self, obj: Object) -> list[Cause]:
         return scale.problems(self._scale, obj) if self._scale is not None else []
