@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.admission import expressions
+from pilothouse.admission.conditionmetrics import ConditionMetrics
 from pilothouse.cel.environment import Environment, Program
 from pilothouse.kit.aside import HEAVY, Aside
+from pilothouse.kit.record import record
 
 BUDGET: Final = 2_500_000  # units of all conditions together
 QUICK: Final = 20_000  # units that are worth no thread
@@ -22,6 +24,18 @@ class Heavy(Exception):
     """More is to be done than the loop should wait for."""
 
 
+@record
+class Meter:
+    """How an evaluation is counted. `now`: seconds of a steady clock."""
+
+    metrics: ConditionMetrics
+    now: Callable[[], float]
+    name: str
+    kind: str
+    phase: str
+    operation: str
+
+
 class Conditions:
     """The conditions of one webhook or policy, compiled at the first use. `within`: what they may speak of."""
 
@@ -33,12 +47,18 @@ class Conditions:
     def __bool__(self) -> bool:
         return bool(self._texts)
 
-    async def hold(self, values: Mapping[str, Any], aside: Aside) -> bool:
+    async def hold(self, values: Mapping[str, Any], aside: Aside, meter: Meter) -> bool:
         """Whether all of them hold. `values` of variables. Raises ConditionFailed."""
+        began, held = meter.now(), None
         try:
-            return self._hold(values, QUICK)
-        except Heavy:
-            return await aside.run(HEAVY, self._hold, values, 0)
+            try:
+                held = self._hold(values, QUICK)
+            except Heavy:
+                held = await aside.run(HEAVY, self._hold, values, 0)
+            return held
+        finally:
+            seconds = meter.now() - began
+            meter.metrics.evaluated(meter.name, meter.kind, meter.phase, meter.operation, seconds, held)
 
     def _hold(self, values: Mapping[str, Any], quick: int) -> bool:
         """`quick`: units after which to give up with Heavy, 0 for never."""

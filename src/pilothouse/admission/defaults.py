@@ -218,6 +218,7 @@ def webhooks(needs: PluginNeeds, choice: Choice = _DEFAULT) -> list[Plugin]:
         stored(needs.stores, given.custom),
         given.calling.aside,
         given.metrics,
+        given.calling.conditions,
         given.calling.now,
     )
     made: list[Plugin] = [

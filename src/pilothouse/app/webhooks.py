@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 
 import orjson
 
+from pilothouse.admission.conditionmetrics import ConditionMetrics
 from pilothouse.admission.criteria import GROUP
 from pilothouse.admission.defaults import Webhooks
 from pilothouse.admission.lookups import Stores
@@ -69,7 +70,9 @@ def _resolver(stores: Stores, to_endpoints: bool) -> Resolve:
 def build_webhooks(outside: Outside, types: TypeTable, registry: Registry, aside: Aside) -> Webhooks:
     """None are known until `follow_webhooks`."""
     schemas = {version: types.get(f"k8s.io/api/admission/{version}", KIND) for version in VERSIONS}
-    calling = Calling(outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter, aside)
+    calling = Calling(
+        outside.new_uid, schemas, WebhookMetrics(registry), time.perf_counter, aside, ConditionMetrics(registry)
+    )
     judging, changing = Policies(ValidatingPolicy), Policies(MutatingPolicy)
     return Webhooks(Hooks(outside), Hooks(outside), calling, judging, changing, CustomKinds(), PolicyMetrics(registry))
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pilothouse.admission.again import Again
 from pilothouse.admission.chain import DELETE, Attributes
+from pilothouse.admission.conditionmetrics import ADMIT
 from pilothouse.admission.conditions import ConditionFailed, Heavy
 from pilothouse.admission.expressions import PARAMS
 from pilothouse.admission.forms import Form
@@ -33,6 +34,7 @@ _PROBLEMS: Final = (MutationFailed, ConditionFailed, ParamsFailed, DecodeError)
 
 class MutatingAdmissionPolicy(PolicyPlugin[MutatingPolicy]):
     name = "MutatingAdmissionPolicy"
+    phase = ADMIT
 
     def handles(self, resource: Resource, operation: str) -> bool:
         """What is deleted cannot be changed."""

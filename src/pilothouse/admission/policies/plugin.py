@@ -10,6 +10,8 @@ from typing import Any, Final, Generic, TypeVar
 from pilothouse.admission.bykind import ready
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes
+from pilothouse.admission.conditionmetrics import POLICY, ConditionMetrics
+from pilothouse.admission.conditions import Meter
 from pilothouse.admission.criteria import GROUP, Criteria, Kind, namespace_labels
 from pilothouse.admission.expressions import NAMESPACE, asking
 from pilothouse.admission.forms import Form, Forms
@@ -38,6 +40,7 @@ class Around:
     find: Find
     aside: Aside
     metrics: PolicyMetrics
+    conditions: ConditionMetrics
     now: Callable[[], float]
 
 
@@ -45,6 +48,7 @@ class PolicyPlugin(Generic[P]):
     """One of the two plug-ins."""
 
     elsewhere = False
+    phase = ""  # as metrics call it
 
     def __init__(self, policies: Policies[P], around: Around) -> None:
         self._policies = policies
@@ -78,7 +82,11 @@ class PolicyPlugin(Generic[P]):
 
     async def _hold(self, policy: P, values: Mapping[str, Any]) -> bool:
         """Whether its conditions take the write. Raises ConditionFailed."""
-        return not policy.conditions or await policy.conditions.hold(values, self._around.aside)
+        if not policy.conditions:
+            return True
+        around, operation = self._around, values["request"]["operation"]
+        meter = Meter(around.conditions, around.now, policy.name, POLICY, self.phase, operation)
+        return await policy.conditions.hold(values, around.aside, meter)
 
 
 class Written:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.admission.chain import Attributes
+from pilothouse.admission.conditionmetrics import VALIDATE
 from pilothouse.admission.conditions import ConditionFailed, Heavy
 from pilothouse.admission.expressions import PARAMS
 from pilothouse.admission.forms import Form
@@ -38,6 +39,7 @@ class _Told:
 
 class ValidatingAdmissionPolicy(PolicyPlugin[ValidatingPolicy]):
     name = "ValidatingAdmissionPolicy"
+    phase = VALIDATE
 
     async def check(self, attributes: Attributes) -> None:
         """Raises what the first failure says: Invalid unless its validation gives another reason."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from pilothouse.admission.chain import Attributes
+from pilothouse.admission.conditionmetrics import ConditionMetrics
 from pilothouse.admission.webhooks.answer import BadAnswer, Schemas, Verdict, refusal, verdict
 from pilothouse.admission.webhooks.hooks import Hook, Wanted
 from pilothouse.admission.webhooks.metrics import ADMIT, CALLING, INTERNAL, NO_ERROR, WebhookMetrics
@@ -38,13 +39,16 @@ class Refused(Exception):
 
 @record
 class Calling:
-    """What calls take from outside. `now`: seconds of a clock that only goes on; `aside`: for big answers."""
+    """What calls take from outside. `now`: seconds of a clock that only goes on; `aside`: for big answers; `conditions`
+    counts what match conditions say.
+    """
 
     new_uid: Callable[[], str]
     schemas: Schemas
     metrics: WebhookMetrics
     now: Callable[[], float]
     aside: Aside
+    conditions: ConditionMetrics
 
 
 async def ask(calling: Calling, wanted: Wanted, shown: Shown, *, mutating: bool) -> Verdict:

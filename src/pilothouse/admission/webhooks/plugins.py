@@ -8,11 +8,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.admission import conditionmetrics
 from pilothouse.admission.again import Again
 from pilothouse.admission.bykind import ready
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes
-from pilothouse.admission.conditions import ConditionFailed
+from pilothouse.admission.conditions import ConditionFailed, Meter
 from pilothouse.admission.criteria import GROUP, namespace_labels
 from pilothouse.admission.expressions import asking
 from pilothouse.admission.forms import Forms
@@ -20,7 +21,7 @@ from pilothouse.admission.lookups import Reader
 from pilothouse.admission.refusals import refuse
 from pilothouse.admission.webhooks.answer import BadAnswer, Verdict
 from pilothouse.admission.webhooks.calls import Calling, Trouble, ask, count, outcome
-from pilothouse.admission.webhooks.hooks import Hooks, Wanted
+from pilothouse.admission.webhooks.hooks import Hook, Hooks, Wanted
 from pilothouse.admission.webhooks.metrics import ADMIT, VALIDATING
 from pilothouse.admission.webhooks.patching import Operations, operations_of, patched
 from pilothouse.admission.webhooks.review import Shown, request_of
@@ -46,6 +47,7 @@ class _Webhooks:
     """Which webhooks a write concerns."""
 
     name = ""
+    phase = ""  # as metrics call it
     elsewhere = True
 
     def __init__(self, hooks: Hooks, around: Around) -> None:
@@ -87,17 +89,24 @@ class _Webhooks:
             **asking(self._around.authorize, attributes.write.caller, request),
         }
         try:
-            return await hook.conditions.hold(values, self._calling.aside)
+            return await hook.conditions.hold(values, self._calling.aside, self._meter(hook, attributes))
         except ConditionFailed as error:
             if hook.lenient:
                 return False
             raise refuse(attributes, str(error)) from error
+
+    def _meter(self, hook: Hook, attributes: Attributes) -> Meter:
+        calling = self._calling
+        return Meter(
+            calling.conditions, calling.now, hook.name, conditionmetrics.WEBHOOK, self.phase, attributes.operation
+        )
 
 
 class MutatingAdmissionWebhook(_Webhooks):
     """Asks one after the other, each about what the last one made."""
 
     name = "MutatingAdmissionWebhook"
+    phase = conditionmetrics.ADMIT
 
     async def admit(self, attributes: Attributes) -> None:
         forms, rounds = attributes.forms, attributes.rounds
@@ -174,6 +183,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
     """Asks all at once; the first in order that says no is what the client is told."""
 
     name = "ValidatingAdmissionWebhook"
+    phase = conditionmetrics.VALIDATE
 
     async def check(self, attributes: Attributes) -> None:
         forms = attributes.forms
