@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from cel.trying import of_schema, refusals
+from cel.trying import node_of, of_schema, refusals
+from pilothouse.cel.metrics import ExpressionMetrics
+from pilothouse.cel.rules import broken
+from pilothouse.kit.metrics import Histogram, Registry
 
 TEXT = {"type": "string", "maxLength": 20}
 INTEGER = {"type": "integer"}
@@ -197,3 +200,19 @@ def test_a_float_in_an_integer_field_is_an_error_to_who_looks_at_it() -> None:
         'spec: Invalid value: "object": invalid data, expected int, got float64 evaluating rule: '
         "!has(self.a) || self.a > 1"
     ]
+
+
+def test_what_rules_take_is_measured_for_each_place() -> None:
+    registry, ticks = Registry(), iter(range(100))
+    measured = ExpressionMetrics(registry, lambda: float(next(ticks)))
+    spec = an_object("has(self.a)", "self.a > 0", a=ruled(INTEGER, "self < 5"))
+    root = node_of({"type": "object", "properties": {"spec": spec}})
+    for _ in range(3):
+        assert not broken(root, {"spec": {"a": 1}}, None, lambda text: None, measured=measured)
+    counts = {
+        family.name: sum(family.samples()[0][1]) for family in registry.families() if isinstance(family, Histogram)
+    }
+    assert counts == {
+        "apiserver_cel_compilation_duration_seconds": 2,
+        "apiserver_cel_evaluation_duration_seconds": 6,
+    }
