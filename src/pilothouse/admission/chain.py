@@ -79,6 +79,13 @@ class Validating(Plugin, Protocol):
         ...
 
 
+class Source(Protocol):
+    """What a rare plug-in knows. `idle`: nothing, so that there is nothing to ask."""
+
+    @property
+    def idle(self) -> bool: ...
+
+
 @runtime_checkable
 class Rare(Plugin, Protocol):
     """A plug-in that mostly has nothing to do. It sees the objects of subresources with a shape of their own, too.
@@ -89,8 +96,11 @@ class Rare(Plugin, Protocol):
     @property
     def elsewhere(self) -> bool: ...
 
+    @property
+    def source(self) -> Source: ...
+
     def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
-        """Whether it has something to do with this write. Asked each time, so it is quick."""
+        """Whether it has something to do with this write. Asked each time unless it is idle, so it is quick."""
         ...
 
 
@@ -119,16 +129,17 @@ class _Step(Generic[P]):
         self.rare: Sequence[P] = [plugin for plugin in plugins if isinstance(plugin, Rare)]
         self.usual: Sequence[P] = [plugin for plugin in plugins if not isinstance(plugin, Rare)]
         rare = [plugin for plugin in plugins if isinstance(plugin, Rare)]
-        self._concerns = [plugin.concerns for plugin in rare]
-        self._elsewhere = [plugin.concerns for plugin in rare if plugin.elsewhere]
+        self._concerns = [(plugin.source, plugin.concerns) for plugin in rare]
+        self._elsewhere = [(plugin.source, plugin.concerns) for plugin in rare if plugin.elsewhere]
 
     def called(
         self, resource: Resource, forms: Forms, operation: str, write: Write, *, elsewhere: bool = False
     ) -> bool:
         """Whether a rare one, or one that asks elsewhere, has something to do."""
         called = False
-        for concerns in self._elsewhere if elsewhere else self._concerns:
-            called = called or concerns(resource, forms, operation, write)
+        for source, concerns in self._elsewhere if elsewhere else self._concerns:
+            if not source.idle:
+                called = called or concerns(resource, forms, operation, write)
         return called
 
 

@@ -51,7 +51,7 @@ class PolicyPlugin(Generic[P]):
     phase = ""  # as metrics call it
 
     def __init__(self, policies: Policies[P], around: Around) -> None:
-        self._policies = policies
+        self._policies = self.source = policies
         self._around = around
 
     def handles(self, resource: Resource, operation: str) -> bool:
@@ -60,7 +60,7 @@ class PolicyPlugin(Generic[P]):
 
     def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
         policies = self._policies
-        if policies.idle or write.judged or not write.caller.name:  # what the server does itself nobody may stop
+        if write.judged or not write.caller.name:  # what the server does itself nobody may stop
             return False
         return bool(policies.wanted(resource, forms, operation, write)) or not policies.synced.is_set()
 

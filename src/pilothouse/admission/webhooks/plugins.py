@@ -51,7 +51,7 @@ class _Webhooks:
     elsewhere = True
 
     def __init__(self, hooks: Hooks, around: Around) -> None:
-        self._hooks = hooks
+        self._hooks = self.source = hooks
         self._around = around
         self._calling = around.calling
 
@@ -61,7 +61,7 @@ class _Webhooks:
 
     def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
         hooks = self._hooks
-        if hooks.idle or write.judged or not write.caller.name:  # what the server does itself nobody may stop
+        if write.judged or not write.caller.name:  # what the server does itself nobody may stop
             return False
         return bool(hooks.wanted(resource, forms, operation, write)) or not hooks.synced.is_set()
 
