@@ -18,6 +18,7 @@ _SURROGATES: Final = range(0xD800, 0xE000)
 _LAST: Final = 0x10FFFF
 LEAST_INT: Final = -(2**63)
 MOST_INT: Final = 2**63 - 1
+_ENOUGH: Final = 40  # digits
 MOST_UINT: Final = 2**64 - 1
 
 
@@ -72,9 +73,16 @@ def bytes_of(token: str) -> bytes:
     return bytes(out + body[at:].encode())
 
 
+def _whole(text: str) -> int:
+    """Of absurdly many digits, as many as show that it is too big."""
+    digits = text.lstrip("-").removeprefix("0x").lstrip("0")[:_ENOUGH] or "0"
+    value = int(digits, 16 if "x" in text else 10)
+    return -value if text.startswith("-") else value
+
+
 def int_of(text: str) -> int:
     """Raises BadLiteral beyond 64 bits."""
-    value = int(text, 16) if "x" in text else int(text)
+    value = _whole(text)
     if not LEAST_INT <= value <= MOST_INT:
         raise BadLiteral("invalid int literal")
     return value
@@ -82,8 +90,7 @@ def int_of(text: str) -> int:
 
 def uint_of(text: str) -> UInt:
     """With its `u`. Raises BadLiteral beyond 64 bits."""
-    digits = text[:-1]
-    value = int(digits, 16) if "x" in digits else int(digits)
+    value = _whole(text[:-1])
     if value > MOST_UINT:
         raise BadLiteral("invalid uint literal")
     return UInt(value)
