@@ -100,6 +100,12 @@ def test_what_is_too_deep_or_endless_is_refused_at_once(expression: str) -> None
     assert problem(expression)
 
 
+def test_long_lines_are_not_shown() -> None:
+    with pytest.raises(NotCompiled) as found:
+        Environment({}).compile("x" + " " * 20_000 + "+ y + z")
+    assert len(str(found.value)) < 500
+
+
 def test_what_is_too_long_is_not_read() -> None:
     text = "1 == 1 || " * 20_000
     assert problem(text) == f"1:1: expression code point size exceeds limit: size: {len(text)}, limit 100000"

@@ -8,6 +8,7 @@ from typing import Final
 from pilothouse.kit.record import record
 
 _SOURCE: Final = "<input>"
+_LONGEST: Final = 16384  # longer lines are not shown
 _MOST: Final = 100  # more problems than that are not told
 
 
@@ -33,8 +34,11 @@ def shown(source: str, problems: Iterable[Problem]) -> str:
 
 
 def _one(lines: list[str], line: int, column: int, text: str) -> str:
+    head = f"ERROR: {_SOURCE}:{line + 1}:{column + 1}: {text}"
     snippet = lines[line].replace("\t", " ") if line < len(lines) else ""
+    if len(snippet) > _LONGEST:
+        return head
     # Wide letters push the caret by a wide dot, so that both stand below each other.
     dots = "".join("." if ord(letter) < 0x80 else "\uff0e" for letter in snippet[:column])
     dots += "." * (column - len(dots))
-    return f"ERROR: {_SOURCE}:{line + 1}:{column + 1}: {text}\n | {snippet}\n | {dots}^"
+    return f"{head}\n | {snippet}\n | {dots}^"
