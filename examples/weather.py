@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pilothouse.apiserver import APIServer, in_cluster
+from pilothouse.extension import Extension, in_cluster
 
 
 @dataclass
@@ -27,7 +27,7 @@ async def measure() -> Iterable[dict[str, Any]]:
     return [{"metadata": {"name": city}, "degrees": random.randint(-20, 40)} for city in ("oslo", "rome")]
 
 
-weather = APIServer("weather.example.com", "v1")
+weather = Extension("weather.example.com", "v1")
 weather.stored("Forecast", "forecasts", spec=Forecast, columns={"City": ".spec.city"}, short_names=["fc"])
 weather.computed("Reading", "readings", measure, namespaced=False, columns={"Degrees": ".degrees"})
 

@@ -6,18 +6,18 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from pilothouse.apiserver import APIServer
+from pilothouse.extension import Extension
 from support.fixtures import needs
 from support.places import tool
 
 from .support import Far, Front, echo, front, run
-from .test_own_apiserver import settings
+from .test_extension import settings
 
 GROUP = "metrics.k8s.io"
 TIMES = {"timestamp": "2026-11-29T21:00:00Z", "window": "10s"}
 
 
-def metrics_server() -> APIServer:
+def metrics_server() -> Extension:
     async def nodes() -> list[dict[str, Any]]:
         return [{"metadata": {"name": "worker"}, **TIMES, "usage": {"cpu": "250m", "memory": "1Gi"}}]
 
@@ -25,7 +25,7 @@ def metrics_server() -> APIServer:
         usage = [{"name": "main", "usage": {"cpu": "10m", "memory": "20Mi"}}]
         return [{"metadata": {"name": "web", "namespace": "default"}, **TIMES, "containers": usage}]
 
-    server = APIServer(GROUP, "v1beta1")
+    server = Extension(GROUP, "v1beta1")
     server.computed("NodeMetrics", "nodes", nodes, namespaced=False)
     server.computed("PodMetrics", "pods", pods)
     return server
@@ -48,7 +48,7 @@ def test_kubectl_top(tmp_path: Path, pki: Path) -> None:
     needs("kubectl")
 
     async def scenario() -> None:
-        from pilothouse.apiserver import Upstream
+        from pilothouse.extension import Upstream
 
         chosen = {**settings(pki), "authorization_mode": ("AlwaysAllow",)}
         async with front(tmp_path, **chosen) as here:

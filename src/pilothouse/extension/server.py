@@ -1,4 +1,4 @@
-"""The API server itself: kinds, the chain of filters before them, and the socket."""
+"""The extension server itself: kinds, the chain of filters before them, and the socket."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pilothouse.aggregator.delegation import PathRoutes, delegation
-from pilothouse.apiserver.kinds import Compute, Kind, Object, Served, now
-from pilothouse.apiserver.schemas import schema_of
-from pilothouse.apiserver.upstream import Trusted, Upstream, delegated
 from pilothouse.auth.authenticators import Union
 from pilothouse.auth.certificates import ClientAuthority
 from pilothouse.auth.requestheader import FrontProxy, HeaderNames
@@ -27,6 +24,9 @@ from pilothouse.discovery.handlers import discovery_handler
 from pilothouse.discovery.model import Group
 from pilothouse.endpoints.negotiation import PROTOBUF, YAML, Form
 from pilothouse.endpoints.render import Renderer
+from pilothouse.extension.kinds import Compute, Kind, Object, Served, now
+from pilothouse.extension.schemas import schema_of
+from pilothouse.extension.upstream import Trusted, Upstream, delegated
 from pilothouse.extensions.definition import ESTABLISHED, NAMES_ACCEPTED, Definition, Names, Version
 from pilothouse.filters.audit_id import audit_id
 from pilothouse.filters.authentication import authentication
@@ -52,7 +52,7 @@ _ALL: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "
 _SECONDS: Final = 60.0
 
 
-class APIServer:
+class Extension:
     """An API server of one version of one group."""
 
     def __init__(self, group: str, version: str) -> None:

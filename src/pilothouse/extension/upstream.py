@@ -1,4 +1,4 @@
-"""The server in front of ours: whom it names callers with, and whether it allows what they ask."""
+"""The server in front of an extension: whom it names callers with, and whether it allows what they ask."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import pytest
 
-from pilothouse.apiserver import APIServer, Upstream, in_cluster
-from pilothouse.apiserver.schemas import schema_of
+from pilothouse.extension import Extension, Upstream, in_cluster
+from pilothouse.extension.schemas import schema_of
 
 from .support import Far, Front, echo, front, run
 
@@ -24,24 +24,24 @@ READINGS = f"/apis/{GROUP}/v1/readings"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
-def example() -> APIServer:
+def example() -> Extension:
     spec = importlib.util.spec_from_file_location("weather", EXAMPLE)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: APIServer = module.weather
+    found: Extension = module.weather
     return found
 
 
 @asynccontextmanager
-async def behind(here: Front, pki: Path, server: APIServer) -> AsyncIterator[None]:
-    """The server, registered and available."""
+async def behind(here: Front, pki: Path, extension: Extension) -> AsyncIterator[None]:
+    """The extension server, registered and available."""
     upstream = Upstream(f"http://127.0.0.1:{here.edge.port}", token="admin-token")
     certificate = (pki / "serving.crt", pki / "serving.key")
-    async with server.serving(port=0, host="127.0.0.1", certificate=certificate, upstream=upstream) as port:
+    async with extension.serving(port=0, host="127.0.0.1", certificate=certificate, upstream=upstream) as port:
         stand_in = Far(echo)
         stand_in.port = port
-        await here.available(await here.register(stand_in, server.group))
+        await here.available(await here.register(stand_in, extension.group))
         yield
 
 
@@ -101,15 +101,15 @@ def test_objects_that_a_function_makes(tmp_path: Path, pki: Path) -> None:
 
 def test_changes_of_computed_objects_are_events(tmp_path: Path, pki: Path) -> None:
     values = {"a": 1}
-    server = APIServer(GROUP, "v1")
+    extension = Extension(GROUP, "v1")
 
     async def compute() -> list[dict[str, Any]]:
         return [{"metadata": {"name": name}, "value": value} for name, value in values.items()]
 
-    server.computed("Reading", "readings", compute, namespaced=False, every=0.02)
+    extension.computed("Reading", "readings", compute, namespaced=False, every=0.02)
 
     async def scenario() -> None:
-        async with front(tmp_path, **settings(pki)) as here, behind(here, pki, server):
+        async with front(tmp_path, **settings(pki)) as here, behind(here, pki, extension):
             version = (await here.get(READINGS))["metadata"]["resourceVersion"]
             wire = await here.wire()
             head = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer admin-token\r\n\r\n"
@@ -142,7 +142,7 @@ def test_the_front_decides_who_may(tmp_path: Path, pki: Path) -> None:
     run(scenario)
 
 
-def test_documents_of_the_server_are_those_of_the_front(tmp_path: Path, pki: Path) -> None:
+def test_documents_of_the_extension_are_those_of_the_front(tmp_path: Path, pki: Path) -> None:
     async def scenario() -> None:
         async with front(tmp_path, **settings(pki)) as here, behind(here, pki, example()):
             listed = await here.get(f"/apis/{GROUP}/v1")

@@ -1,6 +1,6 @@
 """Write your own API server behind pilothouse (or kube-apiserver): declare kinds, and everything around them is there.
 
-    weather = APIServer("weather.example.com", "v1")
+    weather = Extension("weather.example.com", "v1")
     weather.stored("Forecast", "forecasts", spec=Spec)          # objects that clients write: all verbs, watch, apply
     weather.computed("Reading", "readings", measure)            # objects that a function makes: get, list, watch
     weather.run(port=8443, upstream=in_cluster())
@@ -9,7 +9,7 @@ Discovery, OpenAPI, Tables, selectors and watches come with it. Callers are name
 be signed by the request header CA), and each request is put to the front's authorizers.
 """
 
-from pilothouse.apiserver.server import APIServer
-from pilothouse.apiserver.upstream import Upstream, in_cluster
+from pilothouse.extension.server import Extension
+from pilothouse.extension.upstream import Upstream, in_cluster
 
-__all__ = ["APIServer", "Upstream", "in_cluster"]
+__all__ = ["Extension", "Upstream", "in_cluster"]

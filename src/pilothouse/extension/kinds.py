@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from pilothouse.admission.chain import Chain
 from pilothouse.aggregator.delegation import Link
-from pilothouse.apiserver.computed import ComputedStorage
 from pilothouse.builtin.binaryforms import MetaForms, ProtobufForms
 from pilothouse.builtin.definitions import BuiltinDefinitions
 from pilothouse.builtin.types import META, builtin_types
@@ -20,6 +19,7 @@ from pilothouse.discovery.model import Group
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.endpoints.scope import ServerOptions
+from pilothouse.extension.computed import ComputedStorage
 from pilothouse.extensions import publish
 from pilothouse.extensions.definition import Definition
 from pilothouse.extensions.serving import Serving, Surroundings, Types
