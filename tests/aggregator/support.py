@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -226,11 +227,19 @@ async def echo(request: Request) -> Response:
 
 @asynccontextmanager
 async def far(
-    pki: Path, handler: Handler = echo, *, port: int = 0, host: str = "127.0.0.1", **names: str
+    pki: Path,
+    handler: Handler = echo,
+    *,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    identity: ssl.SSLContext | None = None,
+    **names: str,
 ) -> AsyncIterator[Far]:
-    """A running extension server on a free port (or on `port`)."""
+    """A running extension server on a free port (or on `port`). `identity`: instead of one from `pki`, which also tells
+    whom to trust.
+    """
     server = Far(handler, **names)
-    context = server_side(pki)
+    context = identity or server_side(pki)
     edge = server.edge = Edge(server.serve, bind(host, port), context=lambda: context)
     await edge.start()
     server.port = edge.port
