@@ -63,6 +63,7 @@ class Far:
         self.versions: list[str] = []
         self.connections = 0
         self.targets: list[str] = []
+        self.heads: list[bytes] = []  # in lower case
         self.packed = False
 
     def config(self, word: str) -> Object:
@@ -87,6 +88,7 @@ class Far:
                 length = next((int(value) for name, _, value in lines if name == b"content-length"), 0)
                 target = head.split(b" ", 2)[1].decode()
                 self.targets.append(target)
+                self.heads.append(head.lower())
                 body = await reader.readexactly(length)
                 writer.write(await self._answer(target.strip("/").partition("?")[0].partition("/")[0], body))
                 await writer.drain()

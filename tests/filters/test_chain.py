@@ -12,13 +12,13 @@ from filters.asking import fine, get, seen
 from pilothouse.app import wiring
 from pilothouse.app.settings import Settings
 from pilothouse.filters import chain
-from pilothouse.filters.chain import ORDER, compose
+from pilothouse.filters.chain import OPTIONAL, ORDER, compose
 from pilothouse.serving.http import Answer, Filter, Handler, Request
 
 NO_PLACE_OF_THEIR_OWN = {"__init__", "chain", "front_proxy"}  # the last stands in for authentication
 
 
-def composed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def composed(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: Path) -> list[str]:
     """The filters that a server is given, by the names of their files."""
     found: list[str] = []
 
@@ -29,7 +29,7 @@ def composed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(wiring, "compose", note)
 
     async def main() -> None:
-        application = await wiring.build_application(Settings(storage="memory", data=folder), b"")
+        application = await wiring.build_application(Settings(storage="memory", data=folder, **settings), b"")
         await application.stop()
 
     asyncio.run(main())
@@ -39,7 +39,13 @@ def composed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_server_composes_the_filters_in_the_order_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert tuple(composed(tmp_path, monkeypatch)) == ORDER
+    assert composed(tmp_path, monkeypatch) == [name for name in ORDER if name not in OPTIONAL]
+
+
+def test_what_is_optional_has_its_place_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tracing = tmp_path / "tracing.yaml"
+    tracing.write_text("apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\n")
+    assert tuple(composed(tmp_path, monkeypatch, tracing_config_file=tracing)) == ORDER
 
 
 def test_every_file_of_the_folder_is_a_filter_of_the_chain() -> None:
@@ -60,6 +66,7 @@ def test_order_that_must_hold() -> None:
     assert before("impersonation", "authorization")  # the wanted user's rights count
     assert before("in_flight", "authorization")
     assert before("deadline", "authentication")  # a slow look-up of a token is bounded as well
+    assert before("authorization", "tracing")  # whose trace goes on is known, and that he may ask
     assert before("authorization", "compression")  # what is refused is short
 
 

@@ -174,6 +174,13 @@ class Settings:
     feature_gates: tuple[tuple[str, str | None], ...] = flag(
         (), "Behaviour", values.pairs, "features to switch on or off, as in GenericWorkload=true", "as in Kubernetes"
     )
+    tracing_config_file: Path | None = flag(
+        None,
+        "Log",
+        values.existing_file,
+        "TracingConfiguration: where spans of requests are sent, and how many",
+        "none",
+    )
     profiling: bool = flag(True, "Log", values.boolean, "serve profiles below /debug/pprof", "true")
     log_level: str = flag(
         "info", "Log", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"
@@ -212,6 +219,7 @@ def read_settings(arguments: Sequence[str], environment: Mapping[str, str]) -> S
     if (settings.kubelet_client_certificate is None) != (settings.kubelet_client_key is None):
         raise BadSetting("--kubelet-client-certificate and --kubelet-client-key: give both or neither")
     _check_enablement(settings)
+    _check_tracing(settings)
     return settings
 
 
@@ -225,6 +233,18 @@ def _check_enablement(settings: Settings) -> None:
         enablement.served(settings.runtime_config, settings.feature_gates)
     except ValueError as error:
         raise BadSetting(str(error)) from None
+
+
+def _check_tracing(settings: Settings) -> None:
+    """Whether spans can be sent; nothing is read or imported where nobody wants them."""
+    if settings.tracing_config_file is None:
+        return
+    from pilothouse.app.tracing import check_tracing
+
+    try:
+        check_tracing(settings.tracing_config_file)
+    except ValueError as error:
+        raise BadSetting(f"--tracing-config-file: {error}") from None
 
 
 class _Parser(argparse.ArgumentParser):

@@ -28,6 +28,7 @@ from pilothouse.app.identity import build_identity
 from pilothouse.app.poststart import ROUTES, hook_names
 from pilothouse.app.presence import keep_presence, tells_storage_versions
 from pilothouse.app.settings import Settings
+from pilothouse.app.tracing import Tracing, build_tracing
 from pilothouse.app.webhooks import build_webhooks, follow_webhooks, outside
 from pilothouse.auth.identity import Identity
 from pilothouse.auth.metrics import AuthenticationMetrics, AuthorizationMetrics
@@ -46,6 +47,7 @@ from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.manager import Controllers, ControllerSettings
 from pilothouse.discovery.issuer import KEYS_PATH, Issuer
 from pilothouse.endpoints.installer import Router
+from pilothouse.endpoints.negotiation import OFFERED, WITH_CBOR
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import ServerOptions
 from pilothouse.filters.audit_id import audit_id
@@ -96,6 +98,7 @@ class Application:
     stopping: bool = False
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     closers: Sequence[Callable[[], None]] = ()
+    tracing: Tracing | None = None
 
     async def start(self) -> None:
         """Run what comes after listening began; readiness waits for it."""
@@ -117,6 +120,8 @@ class Application:
         await asyncio.gather(*self.tasks, return_exceptions=True)
         for close in self.closers:
             close()
+        if self.tracing is not None:
+            await self.tracing.stop()
         await self.engine.close()
 
 
@@ -133,13 +138,15 @@ async def build_application(
     began = time.time()
     engine = await _open_engine(settings)
     registry = Registry()
-    renderer = Renderer(MetaForms(builtin_types))
+    offered = WITH_CBOR if enablement.gates(settings.feature_gates)["CBORServingAndStorage"] else OFFERED
+    renderer = Renderer(MetaForms(builtin_types), offered)
     options = ServerOptions(
         now=utc_now,
         max_body=settings.max_request_bytes,
         allow_privileged=settings.allow_privileged,
         service_families=families(ranges_of(settings)),
         random=random.random,
+        offered=offered,
     )
     router = Router()
     served = enablement.served(settings.runtime_config, settings.feature_gates)
@@ -163,7 +170,13 @@ async def build_application(
     keep_presence(settings, client_ca, builtin.stores, hooks, utc_now, UuidSource())
     _rights(modes, builtin.stores, hooks)
     application = Application(
-        _unset, engine, running, hooks, tasks=modes.tasks, closers=[outgoing.close, calls.client.close]
+        _unset,
+        engine,
+        running,
+        hooks,
+        tasks=modes.tasks,
+        closers=[outgoing.close, calls.client.close],
+        tracing=build_tracing(settings.tracing_config_file),
     )
     cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now)
     follow_webhooks(webhooks, builtin.stores, hooks, application.tasks)
@@ -265,6 +278,7 @@ def _chain(
             impersonation(identity.authorizer),
             in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, counts),
             authorization(identity.authorizer, aside, AuthorizationMetrics(registry, time.perf_counter)),
+            *([] if application.tracing is None else [application.tracing.filter()]),
             compression(),
         ],
         handler,

@@ -25,8 +25,10 @@ ORDER = (
     "impersonation",
     "in_flight",
     "authorization",
+    "tracing",
     "compression",
 )
+OPTIONAL = frozenset({"tracing"})  # only there where it was asked for: without, no request pays for it
 
 
 def compose(filters: Sequence[Filter], handler: Handler) -> Handler:

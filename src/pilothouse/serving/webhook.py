@@ -17,6 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit
 import orjson
 
 from pilothouse.kit.record import record
+from pilothouse.kit.traceparent import TRACEPARENT
 from pilothouse.serving.client import Answered, CallFailed, Client, Destination
 from pilothouse.serving.dialing import ClientTLS, DialFailed, client_tls, nobody
 from pilothouse.serving.http import BodyTooLarge, HeaderList
@@ -139,6 +140,9 @@ class Endpoint:
             (b"Accept", b"application/json, */*"),
             (b"Accept-Encoding", b"gzip"),
         ]
+        parent = TRACEPARENT.get()
+        if parent:
+            headers.append((b"Traceparent", parent))
         call = self._outside.client.call
         try:
             return await call(destination, method, target.encode(), headers, body)
