@@ -26,7 +26,7 @@ from pilothouse.discovery.handlers import discovery_handler, root_handler, versi
 from pilothouse.discovery.issuer import Issuer, issuer_handlers
 from pilothouse.discovery.version import version_info
 from pilothouse.endpoints.installer import Router
-from pilothouse.endpoints.negotiation import PROTOBUF, YAML, Form
+from pilothouse.endpoints.negotiation import CBOR, PROTOBUF, YAML, Form
 from pilothouse.endpoints.render import Renderer
 from pilothouse.kit.metrics import Registry
 from pilothouse.kit.record import record
@@ -34,6 +34,7 @@ from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.openapi import catalog as openapi
 from pilothouse.openapi.handlers import PATHS as OPENAPI_PATHS
 from pilothouse.openapi.handlers import openapi_handler
+from pilothouse.openapi.model import USUAL, WITH_CBOR
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.debug_fairness import fairness_handlers
 from pilothouse.serving.health import CheckFailed, Health, HealthMetrics, health_handler
@@ -84,7 +85,8 @@ def build_front(parts: Parts) -> Front:
     groups = published.discovery_groups(facts.groups(), parts.builtin.rows, lambda row: True)
     catalog.serve(groups)
     published_documents = openapi.Catalog(time.time)
-    documents.publish(published_documents, parts.builtin.rows)
+    style = WITH_CBOR if CBOR in parts.renderer.offered else USUAL
+    documents.publish(published_documents, parts.builtin.rows, style)
     aggregator = build_aggregator(settings, parts.builtin.stores, catalog, published_documents, parts.registry)
     aggregator.serve_local("built-in", groups, wanted_at_start(groups))
     add_hooks(aggregator, parts.hooks)
@@ -98,7 +100,8 @@ def build_front(parts: Parts) -> Front:
     _pages(parts, routes, catalog)
     custom = parts.extensions(aggregator, published_documents)
     last = delegation([routes, aggregator, Delegate(parts.router), custom])
-    handler = discovery_handler(catalog, openapi_handler(published_documents, asyncio.to_thread, time.time, last))
+    pages = openapi_handler(published_documents, asyncio.to_thread, time.time, last)
+    handler = discovery_handler(catalog, pages, parts.renderer.offered)
     return Front(handler, aggregator, published_documents, parts.builtin.stores)
 
 
@@ -125,7 +128,7 @@ def document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Fo
     def encode(kind: str, document: dict[str, object], form: Form) -> bytes:
         if form.media_type == PROTOBUF:
             return encode_document(builtin_types(), published.discovery_package(kind), kind, document)
-        if form.media_type == YAML:
+        if form.media_type in (YAML, CBOR):
             return renderer.encode(document, form)
         return dumps_pretty(document) if form.pretty else dumps(document) + b"\n"
 

@@ -17,7 +17,9 @@ Pairs = Sequence[tuple[str, str | None]]  # name and value as written; None wher
 Served = Callable[[facts.ResourceFacts], bool]
 
 # Gates that change what this server does; others may only be given the value they have.
-HONOURED: Final = frozenset({"GenericWorkload", "CompositePodGroup", "EvictionRequestAPI", "StorageVersionAPI"})
+HONOURED: Final = frozenset(
+    {"GenericWorkload", "CompositePodGroup", "EvictionRequestAPI", "StorageVersionAPI", "CBORServingAndStorage"}
+)
 _STABLE: Final = re.compile(r"v\d+")
 _LEVELS: Final[tuple[tuple[str, Callable[[str], bool]], ...]] = (
     ("api/all", lambda version: True),

@@ -64,7 +64,8 @@ class BuiltinServer:
         self._kinds = cache(partial(table.kinds, needs.types))  # only ever asked for when something is wrong
         self._resources = table.resources(needs.types, needs.served)
         options = needs.types.get(META, "DeleteOptions")
-        self._reading = Reading(self._knows, options, needs.options.max_body, needs.options.aside)
+        served = needs.options
+        self._reading = Reading(self._knows, options, served.max_body, served.aside, served.offered)
 
     def _knows(self, api_version: str, kind: str) -> bool:
         return (api_version, kind) in self._kinds()

@@ -22,8 +22,8 @@ _AGGREGATED_SUFFIX: Final = f";g=apidiscovery.k8s.io;v=v2;as={AGGREGATED_KIND}"
 _AGGREGATED: Final = {"g": "apidiscovery.k8s.io", "v": "v2", "as": AGGREGATED_KIND}
 
 
-def discovery_handler(catalog: Catalog, otherwise: Handler) -> Handler:
-    """Serves every document of the catalog; other paths go to `otherwise`."""
+def discovery_handler(catalog: Catalog, otherwise: Handler, offered: tuple[str, ...] = OFFERED) -> Handler:
+    """Serves every document of the catalog in the `offered` media types; other paths go to `otherwise`."""
 
     async def serve(request: Request) -> Answer:
         page = catalog.page(request.path)
@@ -32,17 +32,17 @@ def discovery_handler(catalog: Catalog, otherwise: Handler) -> Handler:
         if not page.any_method and request.method != "GET":
             raise method_not_allowed()
         if page.aggregated:
-            media_type = _aggregated_type(request.header(b"accept") or "")
+            media_type = _aggregated_type(request.header(b"accept") or "", offered)
             aggregated = catalog.page(page.aggregated) if media_type else None
             if media_type and aggregated:
                 return _aggregated_answer(catalog, aggregated, request, media_type)
-        return _answer(catalog, page, request)
+        return _answer(catalog, page, request, offered)
 
     return serve
 
 
-def _answer(catalog: Catalog, page: Page, request: Request) -> Response:
-    form = _form(request, page)
+def _answer(catalog: Catalog, page: Page, request: Request, offered: tuple[str, ...]) -> Response:
+    form = _form(request, page, offered)
     return Response(200, [(b"Content-Type", form.media_type.encode())], catalog.render(page, form))
 
 
@@ -55,26 +55,26 @@ def _aggregated_answer(catalog: Catalog, page: Page, request: Request, media_typ
     return Response(200, headers, catalog.render(page, Form(media_type)))
 
 
-def _aggregated_type(accept: str) -> str:
+def _aggregated_type(accept: str, offered: tuple[str, ...]) -> str:
     """The media type of the first clause that asks for the aggregated form, "" if none does."""
     if AGGREGATED_KIND not in accept:
         return ""
     for clause in parse_accept(accept):
-        if clause.type in OFFERED and all(clause.parameters.get(name) == value for name, value in _AGGREGATED.items()):
+        if clause.type in offered and all(clause.parameters.get(name) == value for name, value in _AGGREGATED.items()):
             return clause.type
     return ""
 
 
-def _form(request: Request, page: Page) -> Form:
+def _form(request: Request, page: Page, offered: tuple[str, ...]) -> Form:
     """The plain form of the answer. Raises NotAcceptable: routes say so in other words, and know no `application/*`."""
     try:
-        return negotiate(request)._replace(stream=False)
+        return negotiate(request, offered=offered)._replace(stream=False)
     except APIError:
         if page.routed:
             raise
         if any(clause == ("application/*", {}) for clause in parse_accept(request.header(b"accept") or "")):
             return Form(JSON)
-        raise not_acceptable(OFFERED) from None
+        raise not_acceptable(offered) from None
 
 
 def version_handler(version: VersionInfo) -> Handler:

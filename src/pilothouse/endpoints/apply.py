@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pilothouse.endpoints.body import weight
-from pilothouse.endpoints.negotiation import YAML
+from pilothouse.endpoints.negotiation import APPLY_CBOR, YAML
 from pilothouse.endpoints.options import flag, write_options
+from pilothouse.endpoints.patch import patch_type
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
 from pilothouse.kit.aside import effort
-from pilothouse.machinery import yamlcodec
+from pilothouse.machinery import cbor, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import Cause, bad_request, conflict, invalid
 from pilothouse.machinery.jsoncodec import kind_of
@@ -56,11 +59,14 @@ def _creates(scope: Scope) -> bool:
 
 
 async def applied_configuration(scope: Scope, request: Request, info: RequestInfo, write: Write) -> Object:
-    """The applied configuration: the first document of a YAML body. Raises BadRequest."""
+    """The applied configuration: the first document of a YAML body, or one in CBOR. Raises BadRequest."""
     data = await scope.body.data(request)
     write.load.at_least(effort(data))
+    reads = _cbor_noting if patch_type(request) == APPLY_CBOR else yamlcodec.loads_noting
     try:
-        value, repeated = await scope.options.aside.run(weight(data, YAML), yamlcodec.loads_noting, data)
+        value, repeated = await scope.options.aside.run(weight(data, YAML), reads, data)
+    except cbor.CBORError as error:
+        raise bad_request(f"error decoding patch: {error}") from error
     except yamlcodec.YAMLError as error:
         raise bad_request(f"error encoding patch: {error}") from error
     if value is not None and not isinstance(value, dict):
@@ -78,6 +84,11 @@ async def applied_configuration(scope: Scope, request: Request, info: RequestInf
         for text in repeated:
             write.warn(text)
     return config
+
+
+def _cbor_noting(data: bytes) -> tuple[Any, list[str]]:
+    """The value; keys that are there twice are refused, so none are told. Raises CBORError."""
+    return cbor.loads(data), []
 
 
 def _refuse_uid(scope: Scope, config: Object, write: Write) -> None:

@@ -6,15 +6,15 @@ defaults.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 import orjson
 
-from pilothouse.endpoints.negotiation import JSON, PROTOBUF, YAML, content_type
+from pilothouse.endpoints.negotiation import CBOR, JSON, OFFERED, PROTOBUF, YAML, content_type
 from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.record import record
-from pilothouse.machinery import protobuf, yamlcodec
+from pilothouse.machinery import cbor, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large
 from pilothouse.machinery.groupversion import api_version
@@ -27,6 +27,7 @@ from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
 
+_NO_TYPE: Final = "unable to determine group/version/kind"
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
 
 
@@ -62,6 +63,9 @@ def _json(data: bytes) -> Any:
         raise JSONError(f"couldn't get version/kind; json parse error: {error}") from error
 
 
+_VALUES: Final[Mapping[str, Callable[[bytes], Any]]] = {JSON: _json, YAML: yamlcodec.loads, CBOR: cbor.loads}
+
+
 def _at(value: Any, path: str) -> Any:
     """What stands at a path of members in a parsed document; None where nothing does."""
     for step in path.split("."):
@@ -80,13 +84,14 @@ def _show_empty(obj: Object, path: str) -> None:
 @record
 class Reading:
     """How a server reads bodies. `known` tells its kinds, `options` is the type of DeleteOptions, `limit` in bytes;
-    big bodies are decoded `aside`.
+    big bodies are decoded `aside`; `offered` are the media types.
     """
 
     known: KnownKind
     options: Schema
     limit: int
     aside: Aside
+    offered: tuple[str, ...] = OFFERED
 
 
 class BodyDecoder:
@@ -111,6 +116,7 @@ class BodyDecoder:
         self._options = reading.options
         self._limit = reading.limit
         self._aside = reading.aside
+        self._offered = reading.offered
         self._typed = typed
 
     async def data(self, request: Request) -> bytes:
@@ -124,7 +130,7 @@ class BodyDecoder:
 
     async def read(self, request: Request, write: Write) -> Object:
         """A decoded, defaulted object in the version of the request, with kind and apiVersion. Raises BadRequest."""
-        media_type = content_type(request)
+        media_type = content_type(request, self._offered)
         data = await self.data(request)
         write.load.at_least(weight(data, media_type))
         return await self._aside.run(write.load.size, self._read, data, media_type, write)
@@ -132,7 +138,7 @@ class BodyDecoder:
     def _read(self, data: bytes, media_type: str, write: Write) -> Object:
         if media_type == PROTOBUF:
             return self.finish(self._protobuf(data))
-        return self.finish(self._text(data, media_type == YAML, write))
+        return self.finish(self._text(data, media_type, write))
 
     def finish(self, obj: Object) -> Object:
         """Kind, version and defaults."""
@@ -151,28 +157,33 @@ class BodyDecoder:
     def _same_as_hub(self) -> bool:
         return self.target.version == self._resource.hub
 
-    def _text(self, data: bytes, yaml: bool, write: Write) -> Object:
+    def _text(self, data: bytes, media_type: str, write: Write) -> Object:
+        """What JSON, and what is read as if it were JSON, tells."""
         findings = None if write.field_validation == "Ignore" else Findings()
         try:
-            value, raw = self._parse(data, yaml, findings)
+            value, raw = self._parse(data, media_type, findings)
             api_version, kind = type_meta(value)
             self._check_type_meta(api_version, kind, data)
-        except (JSONError, yamlcodec.YAMLError) as error:
+        except (JSONError, yamlcodec.YAMLError, cbor.CBORError) as error:
             raise self._unrecognized(error, data) from error
         self._check_kind(api_version, kind)
-        obj = self._decode(raw, value, findings)
+        obj = self._decode_cbor(raw, value, findings) if media_type == CBOR else self._decode(raw, value, findings)
         heeded = self._behaviour().heeds_empty
         if heeded:
             write.load.empty = frozenset(path for path in heeded if _at(value, path) == [])
             for path in write.load.empty:
                 _show_empty(obj, path)
         if findings is not None and findings.strict:
-            self._report(findings, write, yaml)
+            self._report(findings, write, media_type == YAML)
         return obj
 
-    def _parse(self, data: bytes, yaml: bool, findings: Findings | None) -> tuple[Any, bytes]:
-        if not yaml:
+    def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes]:
+        """The value, and its JSON. Raises JSONError, YAMLError, CBORError."""
+        if media_type == JSON:
             return _json(data), data
+        if media_type == CBOR:
+            value = self._parse_cbor(data)
+            return value, dumps(value)
         value, repeated = yamlcodec.loads_noting(data)
         if findings is not None:
             for text in repeated:
@@ -188,6 +199,32 @@ class BodyDecoder:
             return obj
         except (DecodeError, JSONError) as error:
             raise self._cannot(str(error)) from error
+
+    def _parse_cbor(self, data: bytes) -> Any:
+        """Raises CBORError where kind and version could not be had, else BadRequest."""
+        try:
+            value = cbor.loads(data, self._cbor_schema)
+        except cbor.CBORError as error:
+            if cbor.readable_type(data):
+                raise self._cannot(str(error)) from error
+            raise cbor.CBORError(f"{_NO_TYPE}: {error}") from error
+        wrong = cbor.type_mismatch(value)
+        if wrong:
+            raise cbor.CBORError(f"{_NO_TYPE}: {wrong}")
+        return value
+
+    @property
+    def _cbor_schema(self) -> Schema | None:
+        """Where bytes are."""
+        return self.target.schema
+
+    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
+        """As `_decode`; strict decoding of CBOR has words of its own."""
+        unknown = cbor.unknown_field(self.target.schema, value) if findings is not None else ""
+        obj = self._decode(raw, value, None)
+        if unknown and findings is not None:
+            findings.note(unknown)
+        return obj
 
     def _report(self, findings: Findings, write: Write, yaml: bool) -> None:
         """Strict findings are refused or become warnings, as fieldValidation says."""
@@ -327,7 +364,7 @@ class BodyDecoder:
         """A decoded DeleteOptions body; None where there is none. Raises BadRequest, UnsupportedMediaType."""
         if not await self._has_body(request):
             return None
-        media_type = content_type(request)
+        media_type = content_type(request, self._offered)
         data = await self.data(request)
         if not data:
             return None
@@ -340,12 +377,12 @@ class BodyDecoder:
             except protobuf.ProtobufError as error:
                 raise bad_request(str(error)) from error
         try:
-            value = yamlcodec.loads(data) if media_type == YAML else _json(data)
+            value = _VALUES[media_type](data)
             _, kind = type_meta(value)
             if kind not in ("", "DeleteOptions"):
                 raise bad_request(f"decoded object cannot be converted to DeleteOptions, got {kind}")
             return decode_parsed(self._options, data if media_type == JSON else dumps(value), value, None)
-        except (JSONError, yamlcodec.YAMLError, DecodeError) as error:
+        except (JSONError, yamlcodec.YAMLError, cbor.CBORError, DecodeError) as error:
             raise bad_request(str(error)) from error
 
     async def _has_body(self, request: Request) -> bool:

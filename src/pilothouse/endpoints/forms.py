@@ -15,13 +15,14 @@ import orjson
 
 from pilothouse.endpoints import table as tables
 from pilothouse.endpoints.binary import BinaryForms
-from pilothouse.endpoints.negotiation import JSON, OFFERED, PROTOBUF, YAML, Form, negotiate, refusal
+from pilothouse.endpoints.cborforms import CBORForms
+from pilothouse.endpoints.negotiation import CBOR, JSON, PROTOBUF, YAML, Form, negotiate, refusal, streams_of
 from pilothouse.endpoints.render import Renderer, headers_of
 from pilothouse.endpoints.requestinfo import Query
 from pilothouse.endpoints.table import Columns
 from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.turns import in_turns
-from pilothouse.machinery import yamlcodec
+from pilothouse.machinery import cbor, yamlcodec
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.registry.codec import ObjectCodec
@@ -59,8 +60,10 @@ class Forms:
         self.renderer = renderer
         self.binary = binary
         self._now = now
-        self._offered = OFFERED if binary is not None else (JSON, YAML)
-        self._streams = tuple(f"{media_type};stream=watch" for media_type in self._offered if media_type != YAML)
+        self._everywhere = renderer.offered
+        self._offered = tuple(one for one in renderer.offered if binary is not None or one != PROTOBUF)
+        self.streams = streams_of(self._offered)
+        self.cbor = CBORForms(resource, codec)
 
     def negotiate(self, request: Request, forms: frozenset[str], *, watch: bool = False) -> Form:
         """Raises NotAcceptable, in the words of this resource. `watch`: the route of a collection, which streams."""
@@ -69,11 +72,11 @@ class Forms:
         except APIError:
             lists = "PartialObjectMetadataList" in forms
             shown = f"*{self.resource.go_package}.{self.resource.list_kind if lists else self.resource.kind}"
-            streams = self._streams if watch or (lists and request.method == "GET") else ()
+            streams = self.streams if watch or (lists and request.method == "GET") else ()
             header = request.header(b"accept") or ""
             if self.resource.typed:
                 raise refusal(header, self._offered, forms, shown, streams) from None
-            raise refusal(header, self._offered, forms, shown, routed=False) from None
+            raise refusal(header, self._offered, forms, shown, routed=False, everywhere=self._everywhere) from None
 
     # One object
 
@@ -95,10 +98,14 @@ class Forms:
             return self.binary.object(stored, version)
         if form.media_type == JSON and not form.pretty:
             return self.codec.json(stored, version) + b"\n"
+        if form.media_type == CBOR:
+            return self.cbor.object(stored, version)
         return self._text(self.codec.json(stored, version), form)
 
     def _text(self, data: bytes, form: Form) -> bytes:
-        """JSON bytes in the text form asked for."""
+        """JSON bytes in the form asked for."""
+        if form.media_type == CBOR:
+            return cbor.dumps(orjson.loads(data))
         if form.media_type == YAML:
             return yamlcodec.dumps(orjson.loads(data))
         return dumps_pretty(orjson.loads(data)) if form.pretty else data + b"\n"
@@ -151,6 +158,8 @@ class Forms:
         include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
         if form.media_type == PROTOBUF and self.binary is not None:
             return await self.binary.list_answer(page, version, form, self.metadata)
+        if form.media_type == CBOR:
+            return await self._cbor_list(page, version, form)
         pieces = self._pieces(page, version, form, include)
         if form.media_type == YAML:
             body = b"".join(await in_turns(pieces, bytes))
@@ -160,6 +169,29 @@ class Forms:
         if len(page.items) <= BATCH and sum([len(item.value) for item in page.items]) <= _BATCH_BYTES:
             return Response(200, headers_of(form.media_type), b"".join(await in_turns(pieces, bytes)) + end)
         return PieceStream(headers_of(form.media_type), chain(pieces, (end,) if end else ()))
+
+    async def _cbor_list(self, page: ListPage, version: str, form: Form) -> Answer:
+        if form.form:
+            meta = tables.list_meta(str(page.revision or ""), page.continue_token, page.remaining)
+            empty = orjson.loads(tables.partial_list((), meta, form.form_version))
+            kind = form.form_version
+
+            def show(item: StoredObject) -> bytes:
+                return self.cbor.partial(self.metadata(item), kind, described=False)
+        else:
+            empty = orjson.loads(self._list_head(page, version) + b"]}")
+
+            def show(item: StoredObject) -> bytes:
+                return self.cbor.item(item, version)
+
+        if not page.items:
+            return Response(200, headers_of(CBOR), cbor.dumps(empty))
+        del empty["items"]
+        items = await self.cbor.items(page.items, self._aside, show)
+        items.insert(0, cbor.list_head(empty, "items", len(items)))
+        if len(items) <= BATCH and sum(map(len, items)) <= _BATCH_BYTES:
+            return Response(200, headers_of(CBOR), b"".join(items))
+        return PieceStream(headers_of(CBOR), (b"".join(items[at : at + BATCH]) for at in range(0, len(items), BATCH)))
 
     def _pieces(self, page: ListPage, version: str, form: Form, include: str) -> Iterable[bytes]:
         meta = tables.list_meta(str(page.revision or ""), page.continue_token, page.remaining)

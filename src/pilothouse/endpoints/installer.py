@@ -48,7 +48,7 @@ PART_VERBS: Final[Mapping[str, Verb]] = {"get": get_object, "update": update_obj
 
 async def _patch(scope: Scope, request: Request) -> Answer:
     """PATCH has two meanings: changes to what is there, or an applied configuration."""
-    if is_apply(request):
+    if is_apply(scope, request):
         return await apply_object(scope, request)
     return await patch_object(scope, request)
 

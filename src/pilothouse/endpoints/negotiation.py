@@ -16,7 +16,10 @@ JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 CBOR: Final = "application/cbor"
+APPLY_CBOR: Final = "application/apply-patch+cbor"
+CBOR_SEQUENCE: Final = "application/cbor-seq"
 OFFERED: Final = (JSON, YAML, PROTOBUF)
+WITH_CBOR: Final = (*OFFERED, CBOR)  # where feature CBORServingAndStorage is on
 _PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 
 
@@ -28,6 +31,11 @@ class Form(NamedTuple):
     form_version: str = ""
     pretty: bool = False
     stream: bool = False
+
+
+def streams_of(offered: tuple[str, ...]) -> tuple[str, ...]:
+    """How watches are offered where objects are offered so: not in YAML, and in CBOR as a sequence."""
+    return tuple(CBOR_SEQUENCE if one == CBOR else f"{one};stream=watch" for one in offered if one != YAML)
 
 
 class Clause(NamedTuple):
@@ -103,15 +111,17 @@ def refusal(
     streams: tuple[str, ...] = (),
     *,
     routed: bool = True,
+    everywhere: tuple[str, ...] = OFFERED,
 ) -> APIError:
     """406. Asking for metadata of a list, or for the list form of one object, names the Go type `shown`.
 
     `streams`: what the same route offers for watches. `routed`: the route of a built-in kind, which has other words.
+    `everywhere`: what the server offers for most kinds.
     """
     clauses = parse_accept(header)
-    if not any(clause.type in offered or clause.type == "*/*" for clause in clauses):
+    if not any(clause.type in offered or clause.type in streams or clause.type == "*/*" for clause in clauses):
         if not routed:
-            return not_acceptable(OFFERED)
+            return not_acceptable(everywhere)
         text = f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}"
         return APIError(406, "NotAcceptable", text, {})
     for clause in clauses:

@@ -78,7 +78,7 @@ async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> R
 async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    if is_apply(request):
+    if is_apply(scope, request):
         applying, force = apply_options(scope, request, info, query)
         config = await applied_configuration(scope, request, info, applying)
         target = scope.body.target

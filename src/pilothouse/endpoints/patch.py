@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.endpoints.asked import asked_write
+from pilothouse.endpoints.negotiation import APPLY_CBOR, CBOR
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
@@ -16,13 +17,18 @@ from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
-_APPLY_TYPES: Final = ("application/apply-patch+yaml", "application/apply-patch+cbor")
+_APPLY_YAML: Final = "application/apply-patch+yaml"
 Patched = Callable[[Object], Object]  # the object in the request's version -> the object that the patch makes of it
 
 
-def is_apply(request: Request) -> bool:
+def is_apply(scope: Scope, request: Request) -> bool:
     """Whether a PATCH brings an applied configuration."""
-    return (request.header(b"content-type") or "").partition(";")[0].strip() in _APPLY_TYPES
+    media_type = patch_type(request)
+    return media_type == _APPLY_YAML or (media_type == APPLY_CBOR and CBOR in scope.options.offered)
+
+
+def patch_type(request: Request) -> str:
+    return (request.header(b"content-type") or "").partition(";")[0].strip()
 
 
 async def patch_object(scope: Scope, request: Request) -> Response:
@@ -52,7 +58,7 @@ async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
 
     Raises UnsupportedMediaType, BadRequest.
     """
-    media_type = (request.header(b"content-type") or "").partition(";")[0].strip()
+    media_type = patch_type(request)
     if media_type not in scope.body.patch_types:
         raise scope.body.unsupported_patch()
     data = await scope.body.data(request)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
-from pilothouse.endpoints.negotiation import JSON, OFFERED, PROTOBUF, YAML, Form, negotiate
+from pilothouse.endpoints.negotiation import CBOR, JSON, OFFERED, PROTOBUF, YAML, Form, negotiate
+from pilothouse.machinery import cbor
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty
 from pilothouse.serving.http import HeaderList, Request, Response
@@ -30,16 +31,19 @@ def headers_of(media_type: str) -> HeaderList:
 
 
 class Renderer:
-    """Renders documents that are small dicts. `encoder` brings the forms that need tables."""
+    """Renders documents that are small dicts. `encoder` brings the forms that need tables; `offered`: media types."""
 
-    def __init__(self, encoder: MetaEncoder) -> None:
+    def __init__(self, encoder: MetaEncoder, offered: tuple[str, ...] = OFFERED) -> None:
         self._encoder = encoder
+        self.offered = offered
 
     def encode(self, obj: dict[str, Any], form: Form) -> bytes:
         if form.media_type == YAML:
             return self._encoder.yaml(obj)
         if form.media_type == PROTOBUF:
             return self._encoder.protobuf(obj)
+        if form.media_type == CBOR:
+            return cbor.dumps(obj)
         return dumps_pretty(obj) if form.pretty else dumps(obj) + b"\n"
 
     def document(self, obj: dict[str, Any], form: Form, status: int = 200) -> Response:
@@ -48,7 +52,7 @@ class Renderer:
     def error(self, request: Request, error: APIError) -> Response:
         """The Status of an error, in the form that the client asked for; JSON where it asked for what there is not."""
         try:
-            form = negotiate(request, offered=OFFERED)
+            form = negotiate(request, offered=self.offered)
         except APIError:
             form = _fallback(request)
         if form.form:

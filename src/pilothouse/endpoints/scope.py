@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pilothouse.endpoints.negotiation import OFFERED
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
@@ -47,6 +48,7 @@ class ServerOptions:
     service_families: tuple[str, ...] = ("IPv4",)  # of cluster addresses, the cluster's own first
     random: Callable[[], float] = lambda: 0.5
     aside: Aside = field(default_factory=Aside)  # where big bodies are worked on
+    offered: tuple[str, ...] = OFFERED  # media types of objects
 
 
 @record

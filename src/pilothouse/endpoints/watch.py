@@ -11,7 +11,7 @@ from typing import Final
 from pilothouse.endpoints import table as tables
 from pilothouse.endpoints.forms import batches
 from pilothouse.endpoints.frames import Framer
-from pilothouse.endpoints.negotiation import JSON, PROTOBUF, Form
+from pilothouse.endpoints.negotiation import CBOR, CBOR_SEQUENCE, JSON, PROTOBUF, Form, streams_of
 from pilothouse.endpoints.options import flag, integer, list_options
 from pilothouse.endpoints.render import headers_of
 from pilothouse.endpoints.requestinfo import Query
@@ -30,7 +30,7 @@ from pilothouse.storage.api import Change, ListRequest, Read, Subscription
 MAX_BUFFERED: Final = 8 * 1024 * 1024  # bytes a reader may lag behind before its watch is ended
 BOOKMARK_EVERY: Final = 60.0  # seconds
 LAST_BOOKMARK: Final = 1.0  # seconds before the time-out
-_MEDIA_TYPES: Final = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+_STREAMED: Final = {JSON: JSON, PROTOBUF: f"{PROTOBUF};stream=watch", CBOR: CBOR_SEQUENCE}  # and what they are called
 
 
 @record
@@ -54,22 +54,23 @@ async def watch_collection(scope: Scope, request: Request) -> Answer:
     namespace = info.namespace if scope.resource.namespaced else ""
     plan = await watch_plan(scope, namespace, options, query)
     include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
-    framer = Framer(scope.forms, scope.version, form, include, scope.body.empty)
+    messages = is_websocket(request)
+    parted = messages and form.media_type == CBOR
+    framer = Framer(scope.forms, scope.version, form, include, scope.body.empty, parted=parted)
 
     async def run(writer: StreamWriter) -> None:
         await Watching(scope, plan, framer, writer).run()
 
-    if is_websocket(request):
-        return upgrade(request, run, binary=form.media_type == PROTOBUF)
-    content_type = f"{PROTOBUF};stream=watch" if form.media_type == PROTOBUF else form.media_type
-    return Stream(200, headers_of(content_type), run)
+    if messages:
+        return upgrade(request, run, binary=form.media_type != JSON)
+    return Stream(200, headers_of(_STREAMED[form.media_type]), run)
 
 
 def watch_form(scope: Scope, request: Request) -> Form:
-    """Watches stream JSON or protobuf, and neither YAML nor anything else."""
+    """Watches stream JSON, protobuf or CBOR, and neither YAML nor anything else."""
     form = scope.forms.negotiate(request, OBJECT_FORMS, watch=True)
-    if form.media_type not in (JSON, PROTOBUF):
-        raise not_acceptable(_MEDIA_TYPES)
+    if form.media_type not in _STREAMED:
+        raise not_acceptable(streams_of(scope.options.offered))
     return form._replace(pretty=False)
 
 

@@ -50,7 +50,7 @@ def upgrade(request: Request, run: Callable[[StreamWriter], Awaitable[None]], *,
 
 
 def _parted(data: bytes) -> Iterator[bytes]:
-    """Events of protobuf, each of which has its length of four bytes before it."""
+    """Events that are no text, each of which has its length of four bytes before it."""
     at = 0
     while at < len(data):
         start = at + 4

@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.endpoints.body import BodyDecoder, Reading, Target
+from pilothouse.endpoints.negotiation import APPLY_CBOR, CBOR
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
 from pilothouse.machinery.jsoncodec import JSONError, dumps, duplicates, plain_floats, surely_unique
@@ -27,7 +28,8 @@ class _Patches(BodyDecoder):
     patch_types = (JSON_PATCH, MERGE_PATCH)
 
     def unsupported_patch(self) -> APIError:
-        return unsupported_media_type(_ACCEPTED_PATCHES)
+        more = (APPLY_CBOR,) if CBOR in self._offered else ()
+        return unsupported_media_type((*_ACCEPTED_PATCHES, *more))
 
 
 class ScaleBody(_Patches):
@@ -55,9 +57,9 @@ class CustomBody(_Patches):
 
     # -- kinds
 
-    def _parse(self, data: bytes, yaml: bool, findings: Findings | None) -> tuple[Any, bytes]:
+    def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes]:
         try:
-            value, raw = super()._parse(data, yaml, findings)
+            value, raw = super()._parse(data, media_type, findings)
         except JSONError as error:
             text = str(error).removeprefix("couldn't get version/kind; json parse error: ")
             if text.startswith("json: cannot unmarshal number"):  # kind and version could be had
@@ -95,6 +97,13 @@ class CustomBody(_Patches):
         raise self._cannot("protobuf is only for types that the server knows")
 
     # -- decoding
+
+    @property
+    def _cbor_schema(self) -> None:
+        """No type says where bytes are."""
+
+    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
+        return self._decode(raw, value, findings)
 
     def _decode(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
         noted = findings if findings is not None else Findings()

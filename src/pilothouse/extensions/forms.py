@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pilothouse.endpoints.forms import Forms
-from pilothouse.endpoints.negotiation import OFFERED, PROTOBUF, Form, negotiate
+from pilothouse.endpoints.negotiation import PROTOBUF, Form, negotiate
 from pilothouse.machinery.errors import APIError
 from pilothouse.serving.http import Request
 
@@ -17,7 +17,7 @@ class CustomForms(Forms):
         accept = request.header(b"accept") or ""
         if PROTOBUF in accept and _PARTIAL in accept:
             try:
-                form = negotiate(request, offered=OFFERED, forms=forms)
+                form = negotiate(request, offered=self._everywhere, forms=forms)
             except APIError:
                 form = None
             if form is not None and (form.media_type != PROTOBUF or form.form.startswith(_PARTIAL)):

@@ -79,7 +79,8 @@ class Surroundings:
 
     def reading(self, known: KnownKind) -> Reading:
         """How bodies are read where these kinds are known."""
-        return Reading(known, self.types.delete_options, self.options.max_body, self.options.aside)
+        options = self.options
+        return Reading(known, self.types.delete_options, options.max_body, options.aside, options.offered)
 
 
 @record

@@ -7,16 +7,23 @@ texts are bytes.
 from pilothouse.machinery.cbor.model import CONTENT_TYPE, SELF_DESCRIBED, SEQUENCE_TYPE, CBORError
 from pilothouse.machinery.cbor.reader import loads, loads_sequence
 from pilothouse.machinery.cbor.strict import unknown_field
-from pilothouse.machinery.cbor.writer import dumps, watch_event
+from pilothouse.machinery.cbor.typemeta import readable_type, type_mismatch
+from pilothouse.machinery.cbor.writer import Members, dumps, joined, list_head, members, watch_event
 
 __all__ = [
     "CONTENT_TYPE",
     "SELF_DESCRIBED",
     "SEQUENCE_TYPE",
     "CBORError",
+    "Members",
     "dumps",
+    "joined",
+    "list_head",
     "loads",
     "loads_sequence",
+    "members",
+    "readable_type",
+    "type_mismatch",
     "unknown_field",
     "watch_event",
 ]

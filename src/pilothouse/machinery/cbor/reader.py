@@ -61,6 +61,13 @@ def loads_sequence(data: bytes) -> list[Any]:
     return items
 
 
+def key_at(data: bytes, at: int) -> tuple[str, int]:
+    """The name of a member at `at`, and the place behind it. Raises CBORError, IndexError."""
+    reader = _Reader(data)
+    reader.at = at
+    return reader.key(), reader.at
+
+
 class _Reader:
     """Reads on from `at`. `raw` tells whether a byte string was no UTF-8; its bytes are then in surrogates."""
 
@@ -177,14 +184,14 @@ class _Reader:
             if count < 0 and self.data[self.at] == model.BREAK:
                 self.at += 1
                 break
-            key = self._key()
+            key = self.key()
             if key in found:
                 raise CBORError(f'cbor: found duplicate map key "{key}" at map element index {index}')
             found[key] = self.value(depth, later)
             index += 1
         return found
 
-    def _key(self) -> str:
+    def key(self) -> str:
         first = self.data[self.at]
         if 0x40 <= first < 0x58:
             return self._short_text(first - 0x40)

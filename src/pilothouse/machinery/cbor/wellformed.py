@@ -48,6 +48,11 @@ def check(data: bytes) -> int:
     return _item(data, 0, 0)
 
 
+def end_of(data: bytes, at: int) -> int:
+    """The place behind the item at `at`. Raises CBORError."""
+    return _item(data, at, 0)
+
+
 def _item(data: bytes, at: int, depth: int) -> int:
     if depth > MAX_DEPTH:
         raise CBORError(f"cbor: exceeded max nested level {MAX_DEPTH}")

@@ -11,7 +11,7 @@ import binascii
 import struct
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor.model import (
@@ -53,6 +53,31 @@ def dumps(obj: Any, schema: Schema | None = None, *, described: bool = True) -> 
     except (UnicodeEncodeError, binascii.Error, OverflowError) as error:
         raise CBORError(f"cbor: {error}") from None
     return b"".join(out)
+
+
+class Members(NamedTuple):
+    """Members of an object that may be joined with others: how many they are, and their bytes."""
+
+    number: int
+    data: bytes
+
+
+def members(obj: dict[str, Any], schema: Schema | None = None) -> Members:
+    """As `dumps`, without the head of the object. Raises CBORError."""
+    data = dumps(obj, schema, described=False)
+    return Members(len(obj), data[len(_head(MAP, len(obj))) :])
+
+
+def joined(*parts: Members, described: bool = True) -> bytes:
+    """One object of all these members. No name may be there twice."""
+    head = _head(MAP, sum(part.number for part in parts))
+    return b"".join((SELF_DESCRIBED if described else b"", head, *(part.data for part in parts)))
+
+
+def list_head(obj: dict[str, Any], name: str, count: int) -> bytes:
+    """An object whose last member is a list of `count` items; they follow, not described."""
+    head = members(obj)
+    return joined(Members(head.number + 1, head.data + _text(name) + _head(ARRAY, count)))
 
 
 def watch_event(kind: str, obj: bytes) -> bytes:
