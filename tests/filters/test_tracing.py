@@ -242,6 +242,7 @@ def test_a_wait_that_is_not_very_short_is_a_span_of_its_own(took: int, told: boo
         return
     (wait,) = waits
     assert wait.name == "serving/hooks.py done"
+    assert dict(wait.attributes or {}) == {"pilothouse.whereabouts": "serving/hooks.py done"}
     assert wait.parent == whole.context
     assert (wait.start_time, wait.end_time) == (began, began + took)
 

@@ -39,6 +39,7 @@ from pilothouse.serving.http import Answer, Filter, Handler, Request, Response
 
 PRIVILEGED: Final = frozenset({"system:masters", "system:monitoring"})  # groups whose traces are continued
 SHORTEST: Final = 1_000_000  # nanoseconds of a wait that is told
+WHEREABOUTS: Final = "pilothouse.whereabouts"  # an attribute: by which functions a wait was reached
 MOST_WAITS: Final = 32  # of one request that are told
 _HEADERS: Final = (b"traceparent", b"tracestate")
 _FORMAT: Final = TraceContextTextMapPropagator()
@@ -108,7 +109,8 @@ async def _traced(tracer: Tracer, span: Span, request: Request, inner: Handler, 
         nonlocal told
         told += 1
         if told <= MOST_WAITS:
-            tracer.start_span(place, within, start_time=began).end(ended)
+            name = " > ".join(place.split(" > ")[-2:])  # what was wanted, and what waited for it
+            tracer.start_span(name, within, attributes={WHEREABOUTS: place}, start_time=began).end(ended)
 
     try:
         answer = await _followed(_asked(inner, request), carrier["traceparent"].encode(), waited, now)
