@@ -22,6 +22,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
+def speaking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that speaks CBOR."""
+    loop = asyncio.new_event_loop()
+    gates = (("CBORServingAndStorage", "true"),)
+    life = running(tmp_path_factory.mktemp("speaking"), 'admin,admin,1,"system:masters"\n', feature_gates=gates)
+    yield Served(loop.run_until_complete(life.__aenter__()), loop)
+    loop.run_until_complete(life.__aexit__(None, None, None))
+    loop.close()
+
+
+@pytest.fixture(scope="session")
 def numbers() -> Iterator[int]:
     return itertools.count(1)
 

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from endpoints.served import DEADLINE, Collected, Seen, Served
 from pilothouse.machinery import cbor
 from pilothouse.serving.http import Response, Stream
 from pilothouse.storage.api import prefix_end
-from support.inprocess import asked, body_of, running
+from support.inprocess import asked, body_of
 
 from .test_watch_websocket import BINARY, connect, handshake
 
@@ -71,20 +71,10 @@ async def serves_samples(served: Served) -> None:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    loop = asyncio.new_event_loop()
-    gates = (("CBORServingAndStorage", "true"),)
-    life = running(tmp_path_factory.mktemp("cbor"), 'admin,admin,1,"system:masters"\n', feature_gates=gates)
-    yield Served(loop.run_until_complete(life.__aenter__()), loop)
-    loop.run_until_complete(life.__aexit__(None, None, None))
-    loop.close()
-
-
-@pytest.fixture(scope="module")
-def told(served: Served) -> dict[str, Told]:
+def told(speaking: Served) -> dict[str, Told]:
     """What this server says to each exchange, in their order."""
-    started(served)
-    return {name: served.run(exchanged(served, case)) for name, case in CASES.items()}
+    started(speaking)
+    return {name: speaking.run(exchanged(speaking, case)) for name, case in CASES.items()}
 
 
 async def exchanged(served: Served, case: dict[str, Any]) -> Told:
@@ -213,8 +203,8 @@ def test_what_is_listed_as_different_is(told: dict[str, Told], name: str) -> Non
 
 
 @pytest.mark.parametrize("one", RECORDED["objects"][1:3], ids=["lease", "service"])
-def test_an_object_is_as_recorded(served: Served, told: dict[str, Told], one: dict[str, Any]) -> None:
-    seen = served.ask(f"GET {one['path']}", headers={"Accept": "application/cbor"})
+def test_an_object_is_as_recorded(speaking: Served, told: dict[str, Told], one: dict[str, Any]) -> None:
+    seen = speaking.ask(f"GET {one['path']}", headers={"Accept": "application/cbor"})
     ours, theirs = described(seen.body), described(base64.b64decode(one["cbor_b64"]))
     for obj in (ours, theirs):  # it was made in one go here
         del obj["bytes", "metadata"]["bytes", "managedFields"]

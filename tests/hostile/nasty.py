@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
+
+from support.api import Api
+from support.server import Server
 
 SIZE: Final = int(os.environ.get("NASTY_SIZE", "262144"))  # bytes of each; what docs/performance.md tells is of 1 MiB
 JSON: Final = "application/json"
@@ -150,3 +154,14 @@ def requests() -> Iterator[tuple[str, str, str, str, Callable[[], bytes]]]:
     for name, resource, media_type, body in PATCHES:
         path = f"{NAMESPACE}/{resource}/there?dryRun=All&fieldManager=nasty"
         yield f"{media_type}: {name}", "PATCH", path, media_type, body
+
+
+@contextmanager
+def victims(target: Server) -> Iterator[Api]:
+    """A client, and what the patches are for."""
+    with target.api(timeout=60.0) as api:
+        there = {"metadata": {"name": "there"}, "data": {"a": "b"}}
+        assert api.post(f"{NAMESPACE}/configmaps", there).status == 201
+        pod = {"metadata": {"name": "there"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        assert api.post(f"{NAMESPACE}/pods", pod).status == 201
+        yield api

@@ -204,7 +204,7 @@ def test_cbor_is_not_spoken(caller: Api, value: Any) -> None:
     sent = cbor2.dumps(value)
     assert caller.post(f"{NAMESPACE}/configmaps", sent, kind="application/cbor").status == 415
     answer = caller.patch(f"{NAMESPACE}/configmaps/x?fieldManager=a", sent, kind="application/apply-patch+cbor")
-    well_answered(answer)
+    assert answer.status == 415
 
 
 pointers = st.lists(

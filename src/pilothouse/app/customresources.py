@@ -13,12 +13,14 @@ from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import META
 from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.discovery.model import Group
+from pilothouse.endpoints.negotiation import CBOR
 from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.server import ExtensionsServer
 from pilothouse.extensions.server import Needs as ExtensionNeeds
 from pilothouse.extensions.serving import Surroundings, Types
 from pilothouse.kit.ids import UuidSource
 from pilothouse.openapi import catalog as openapi
+from pilothouse.openapi.model import CUSTOM, CUSTOM_WITH_CBOR
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.resource import Resource
 from pilothouse.serving.hooks import Hooks
@@ -61,13 +63,14 @@ def extensions(
         around = Surroundings(
             builtin.chain, needs.options, needs.renderer, needs.now, uids, types, lambda: outside, binary, measured
         )
+        style = CUSTOM_WITH_CBOR if CBOR in needs.options.offered else CUSTOM
         server = ExtensionsServer(
             ExtensionNeeds(
                 definitions=builtin.stores[_DEFINITIONS],
                 open_storage=needs.open_storage,
                 surroundings=around,
                 publish=publish,
-                documents=Documents(documents, BuiltinDefinitions),
+                documents=Documents(documents, BuiltinDefinitions, style),
             )
         )
         custom.find = server.store

@@ -138,16 +138,8 @@ async def build_application(
     began = time.time()
     engine = await _open_engine(settings)
     registry = Registry()
-    offered = WITH_CBOR if enablement.gates(settings.feature_gates)["CBORServingAndStorage"] else OFFERED
-    renderer = Renderer(MetaForms(builtin_types), offered)
-    options = ServerOptions(
-        now=utc_now,
-        max_body=settings.max_request_bytes,
-        allow_privileged=settings.allow_privileged,
-        service_families=families(ranges_of(settings)),
-        random=random.random,
-        offered=offered,
-    )
+    options = _options(settings)
+    renderer = Renderer(MetaForms(builtin_types), options.offered)
     router = Router()
     served = enablement.served(settings.runtime_config, settings.feature_gates)
     outgoing = _outgoing(settings)
@@ -193,6 +185,17 @@ async def build_application(
     if controllers is not None:
         application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)
     return application
+
+
+def _options(settings: Settings) -> ServerOptions:
+    return ServerOptions(
+        now=utc_now,
+        max_body=settings.max_request_bytes,
+        allow_privileged=settings.allow_privileged,
+        service_families=families(ranges_of(settings)),
+        random=random.random,
+        offered=WITH_CBOR if enablement.gates(settings.feature_gates)["CBORServingAndStorage"] else OFFERED,
+    )
 
 
 def _issuer(settings: Settings, identity: Identity) -> Issuer:

@@ -62,9 +62,8 @@ async def applied_configuration(scope: Scope, request: Request, info: RequestInf
     """The applied configuration: the first document of a YAML body, or one in CBOR. Raises BadRequest."""
     data = await scope.body.data(request)
     write.load.at_least(effort(data))
-    reads = _cbor_noting if patch_type(request) == APPLY_CBOR else yamlcodec.loads_noting
     try:
-        value, repeated = await scope.options.aside.run(weight(data, YAML), reads, data)
+        value, repeated = await scope.options.aside.run(weight(data, YAML), _read, scope, patch_type(request), data)
     except cbor.CBORError as error:
         raise bad_request(f"error decoding patch: {error}") from error
     except yamlcodec.YAMLError as error:
@@ -86,9 +85,11 @@ async def applied_configuration(scope: Scope, request: Request, info: RequestInf
     return config
 
 
-def _cbor_noting(data: bytes) -> tuple[Any, list[str]]:
-    """The value; keys that are there twice are refused, so none are told. Raises CBORError."""
-    return cbor.loads(data), []
+def _read(scope: Scope, media_type: str, data: bytes) -> tuple[Any, list[str]]:
+    """The value, and what is to be told of names that are there twice. Raises YAMLError, CBORError."""
+    if media_type == APPLY_CBOR:
+        return scope.body.cbor_value(data)[0], []  # it refuses them
+    return yamlcodec.loads_noting(data)
 
 
 def _refuse_uid(scope: Scope, config: Object, write: Write) -> None:

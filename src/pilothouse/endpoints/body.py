@@ -182,8 +182,7 @@ class BodyDecoder:
         if media_type == JSON:
             return _json(data), data
         if media_type == CBOR:
-            value = self._parse_cbor(data)
-            return value, dumps(value)
+            return self._parse_cbor(data)
         value, repeated = yamlcodec.loads_noting(data)
         if findings is not None:
             for text in repeated:
@@ -200,10 +199,18 @@ class BodyDecoder:
         except (DecodeError, JSONError) as error:
             raise self._cannot(str(error)) from error
 
-    def _parse_cbor(self, data: bytes) -> Any:
+    def cbor_value(self, data: bytes, schema: Schema | None = None) -> tuple[Any, bytes]:
+        """The value, and its JSON, which may be as long as a body. Raises CBORError, RequestEntityTooLarge."""
+        value = cbor.loads(data, schema)
+        raw = dumps(value)
+        if len(raw) > self._limit:  # a byte of CBOR may be an object
+            raise too_large(self._limit)
+        return value, raw
+
+    def _parse_cbor(self, data: bytes) -> tuple[Any, bytes]:
         """Raises CBORError where kind and version could not be had, else BadRequest."""
         try:
-            value = cbor.loads(data, self._cbor_schema)
+            value, raw = self.cbor_value(data, self._cbor_schema)
         except cbor.CBORError as error:
             if cbor.readable_type(data):
                 raise self._cannot(str(error)) from error
@@ -211,7 +218,7 @@ class BodyDecoder:
         wrong = cbor.type_mismatch(value)
         if wrong:
             raise cbor.CBORError(f"{_NO_TYPE}: {wrong}")
-        return value
+        return value, raw
 
     @property
     def _cbor_schema(self) -> Schema | None:

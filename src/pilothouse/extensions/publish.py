@@ -14,7 +14,7 @@ from pilothouse.extensions.serving import PART_VERBS, VERBS
 from pilothouse.openapi import custom, text
 from pilothouse.openapi.catalog import Catalog, Source
 from pilothouse.openapi.custom import CustomKind
-from pilothouse.openapi.model import Definitions, Schema
+from pilothouse.openapi.model import CUSTOM, Definitions, Schema, Style
 
 _VERBS_AT_THE_END: Final = ("delete", "deletecollection", "get", "list", "watch")
 Served = dict[tuple[str, str], list[tuple[Definition, Version]]]
@@ -96,13 +96,15 @@ class Remembered:
 
 
 class Documents:
-    """Keeps the OpenAPI documents of custom resources in a catalog. `base` makes the built-in definitions.
+    """Keeps the OpenAPI documents of custom resources in a catalog. `base` makes the built-in definitions;
+    `style` tells the media types.
 
     The catalog makes one document at a time.
     """
 
-    def __init__(self, catalog: Catalog, base: Callable[[], Definitions]) -> None:
+    def __init__(self, catalog: Catalog, base: Callable[[], Definitions], style: Style = CUSTOM) -> None:
         self._catalog = catalog
+        self._style = style
         self._base = Remembered(base)
         self._shown: dict[tuple[str, str], tuple[CustomKind, ...]] = {}
 
@@ -121,13 +123,13 @@ class Documents:
 
     def _document(self, group: str, version: str, kinds: Sequence[CustomKind]) -> bytes:
         try:
-            return text.dumps(custom.document(group, version, kinds, self._base))
+            return text.dumps(custom.document(group, version, kinds, self._base, self._style))
         finally:
             self._base.rest()
 
     def _fragment(self, group: str, version: str, kinds: Sequence[CustomKind]) -> dict[str, object]:
         try:
-            return custom.fragment(group, version, kinds, self._base)
+            return custom.fragment(group, version, kinds, self._base, self._style)
         finally:
             self._base.rest()
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pilothouse.kit.record import record
 from pilothouse.openapi import v2, v3
-from pilothouse.openapi.model import CUSTOM, META, Body, Definitions, GroupVersion, Part, Resource, Schema
+from pilothouse.openapi.model import CUSTOM, META, Body, Definitions, GroupVersion, Part, Resource, Schema, Style
 from pilothouse.openapi.operations import Operations, Path
 from pilothouse.openapi.parameters import table
 from pilothouse.openapi.schemas import GVK, V3_PREFIX
@@ -71,10 +71,12 @@ def definition_name(group: str, version: str, kind: str) -> str:
     return ".".join((*reversed(group.split(".")), version, kind))
 
 
-def document(group: str, version: str, kinds: Sequence[CustomKind], base: Definitions) -> Document:
+def document(
+    group: str, version: str, kinds: Sequence[CustomKind], base: Definitions, style: Style = CUSTOM
+) -> Document:
     """The v3 document of all custom resources of a group version. `base` knows the built-in definitions."""
     own = _schemas(group, version, kinds, base, swagger=False)
-    made = v3.document(_paths(group, version, kinds), _WithCustom(base, own), owner=None)
+    made = v3.document(_paths(group, version, kinds, style), _WithCustom(base, own), owner=None)
     return {
         "openapi": made["openapi"],
         "info": INFO,
@@ -83,15 +85,17 @@ def document(group: str, version: str, kinds: Sequence[CustomKind], base: Defini
     }
 
 
-def fragment(group: str, version: str, kinds: Sequence[CustomKind], base: Definitions) -> Document:
+def fragment(
+    group: str, version: str, kinds: Sequence[CustomKind], base: Definitions, style: Style = CUSTOM
+) -> Document:
     """What these custom resources add to the Swagger document."""
     own = _schemas(group, version, kinds, base, swagger=True)
-    return v2.document(_paths(group, version, kinds), _WithCustom(base, own))
+    return v2.document(_paths(group, version, kinds, style), _WithCustom(base, own))
 
 
-def _paths(group: str, version: str, kinds: Sequence[CustomKind]) -> list[Path]:
+def _paths(group: str, version: str, kinds: Sequence[CustomKind], style: Style) -> list[Path]:
     described = GroupVersion(group, version, tuple(_resource(group, version, kind) for kind in kinds))
-    return Operations(described, table(), CUSTOM).paths()
+    return Operations(described, table(), style).paths()
 
 
 def _resource(group: str, version: str, kind: CustomKind) -> Resource:

@@ -5,6 +5,7 @@ The types are neutral: built-in kinds and custom resources are told in the same 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from pilothouse.kit.record import record
@@ -122,4 +123,10 @@ CUSTOM: Final = Style(
     creates_by_patch=False,
     reads_at_revision=True,
     deletes_with_options=False,
+)
+CUSTOM_WITH_CBOR: Final = replace(
+    CUSTOM,
+    objects=(*CUSTOM.objects, CBOR),
+    patches=(*CUSTOM.patches, "application/apply-patch+cbor"),
+    bodies=(*CUSTOM.bodies, CBOR),
 )

@@ -1,0 +1,44 @@
+"""Sends nasty bodies one after the other, and tells which had a bad answer or took too long."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from support.api import Api
+from support.canary import unharmed
+from support.server import Server
+
+MOST = 4.0  # seconds of CPU for one body: they take 0.05 to 0.6; what grows faster than the body would take minutes
+FAILURES = ("failed to create typed patch object", "etcdserver: request is too large")  # the original's own 500s
+Attack = tuple[str, str, str, str, Callable[[], bytes]]  # name, method, path, media type, the body
+
+
+def spent(pid: int) -> float:
+    """Seconds of CPU that a process has used."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def survived(target: Server, caller: Api, attacks: Iterable[Attack]) -> None:
+    """Each has an answer that says what is wrong, in bounded time, and nobody else waits."""
+    bodies = [(*one, body()) for *one, body in attacks]
+    assert len(bodies) > 10
+    wrong: list[str] = []
+
+    def attack() -> None:
+        wrong.clear()
+        for name, verb, path, media_type, body in bodies:
+            before = spent(target.pid)
+            # Strictly: a thousand warnings are more than this client takes.
+            answer = caller.request(verb, f"{path}&fieldValidation=Strict", body, kind=media_type)
+            used = spent(target.pid) - before
+            message = answer.json().get("message", "")
+            if answer.status >= 500 and not message.startswith(FAILURES):
+                wrong.append(f"{name}: {answer.status} {message[:300]}")
+            if used > MOST or len(answer.body) > 4 << 20:
+                wrong.append(f"{name}: {used:.1f} s, {len(answer.body)} bytes")
+
+    unharmed(target, attack, worst=0.2)
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,97 @@
+"""Bodies of CBOR that hold as much as so many bytes can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from hostile.nasty import NAMESPACE, SIZE, Body, fill
+
+CBOR: Final = "application/cbor"
+APPLY: Final = "application/apply-patch+cbor"
+_THERE: Final = b"\xa4\x4aapiVersion\x42v1\x44kind\x49ConfigMap\x48metadata\xa1\x44name\x45there"
+
+
+def text(name: str) -> bytes:
+    """A byte string of less than 24 bytes."""
+    return bytes((0x40 | len(name),)) + name.encode()
+
+
+def listed(item: bytes, size: int = SIZE) -> bytes:
+    """A list without a count of so many bytes."""
+    return b"\x9f" + fill(item, size) + b"\xff"
+
+
+def counted(head: int, count: int) -> bytes:
+    return bytes((head | 26,)) + count.to_bytes(4, "big")
+
+
+def unknown(value: bytes) -> bytes:
+    """An object with an unknown member."""
+    return b"\xa1" + text("x") + value
+
+
+def containers(items: bytes) -> bytes:
+    return b"\xa1" + text("spec") + b"\xa1" + text("containers") + items
+
+
+def data(members: bytes) -> bytes:
+    """An object with data: a map without a count."""
+    return b"\xa1" + text("data") + b"\xbf" + members + b"\xff"
+
+
+def numbered(value: bytes, size: int = SIZE) -> bytes:
+    return b"".join(text(str(number)) + value for number in range(size // 8))
+
+
+CBORS: Final[tuple[Body, ...]] = (
+    ("empty objects", "pods", lambda: containers(listed(b"\xa0"))),
+    ("empty objects, counted", "pods", lambda: containers(counted(0x80, SIZE) + fill(b"\xa0"))),
+    ("objects with a name", "pods", lambda: containers(listed(b"\xa1" + text("name") + text("a")))),
+    ("empty lists, unknown", "pods", lambda: unknown(listed(b"\x80"))),
+    ("numbers, unknown", "pods", lambda: unknown(listed(b"\x01"))),
+    ("half floats, unknown", "pods", lambda: unknown(listed(b"\xf9\x3e\x00"))),
+    ("lists in lists, unknown", "pods", lambda: unknown(listed(b"\x81" * 60 + b"\x01"))),
+    ("endless lists in lists", "pods", lambda: b"\x9f" * SIZE),
+    ("endless objects in objects", "pods", lambda: fill(b"\xbf\x41a")),
+    ("tags on tags", "pods", lambda: fill(b"\xd9\xd9\xf7")),
+    ("tags on numbers", "pods", lambda: unknown(listed(b"\xd9\xd9\xf7" * 50 + b"\x01"))),
+    ("a count of what does not come", "pods", lambda: b"\x9b\x7f" + b"\xff" * 7 + fill(b"\x01")),
+    ("a long string that does not come", "pods", lambda: b"\x5b\x7f" + b"\xff" * 7 + fill(b"\x01")),
+    ("members", "configmaps", lambda: data(numbered(b"\x40"))),
+    ("one member again and again", "configmaps", lambda: data(fill(b"\x41a\x40"))),
+    ("members, and one twice", "configmaps", lambda: data(numbered(b"\x40") + b"\x411\x40")),
+    ("members at the top", "configmaps", lambda: b"\xbf" + numbered(b"\x40") + b"\xff"),
+    ("members at the top, and one twice", "configmaps", lambda: b"\xbf" + numbered(b"\x40") + b"\x411\x40\xff"),
+    ("one byte strings in pieces", "configmaps", lambda: data(text("a") + b"\x5f" + fill(b"\x41a") + b"\xff")),
+    ("empty pieces", "configmaps", lambda: data(text("a") + b"\x5f" + fill(b"\x40") + b"\xff")),
+    ("bad text", "configmaps", lambda: data(text("a") + counted(0x40, SIZE) + fill(b"\xff"))),
+    ("a long text in hexadecimal digits", "configmaps",
+     lambda: data(text("a") + b"\xd7" + counted(0x40, SIZE) + fill(b"\xff"))),
+    ("bad base64", "configmaps",
+     lambda: b"\xa1" + text("binaryData") + b"\xbf" + text("a") + counted(0x40, SIZE) + fill(b"\xff") + b"\xff"),
+    ("times", "configmaps", lambda: unknown(listed(b"\xc1\x1a\x10\x00\x00\x00"))),
+    ("big numbers", "configmaps", lambda: unknown(b"\xc2" + counted(0x40, SIZE) + fill(b"\xff"))),
+    ("bytes behind the object", "configmaps", lambda: b"\xa0" + fill(b"\x00")),
+    ("owners", "configmaps",
+     lambda: b"\xa1" + text("metadata") + b"\xa1" + text("ownerReferences") + listed(b"\xa0")),
+    ("managed fields", "configmaps",
+     lambda: b"\xa1" + text("metadata") + b"\xa1" + text("managedFields") + b"\x81\xa1" + text("fieldsV1") + b"\xbf"
+     + b"".join(text(f"f:{number}") + b"\xa0" for number in range(SIZE // 10)) + b"\xff"),
+)  # fmt: skip
+
+APPLIED: Final[tuple[tuple[str, Callable[[], bytes]], ...]] = (
+    ("members", lambda: _THERE + text("data") + b"\xbf" + numbered(b"\x40") + b"\xff"),
+    ("lists", lambda: _THERE + text("x") + listed(b"\x80")),
+    ("numbers", lambda: _THERE + text("data") + listed(b"\x01")),
+    ("lists in lists", lambda: b"\x9f" * SIZE),
+    ("nothing known", lambda: unknown(listed(b"\xa0"))),
+)
+
+
+def requests() -> Iterator[tuple[str, str, str, str, Callable[[], bytes]]]:
+    """(name, method, path, media type, body) of all. Nothing of it is stored."""
+    for name, resource, body in CBORS:
+        yield name, "POST", f"{NAMESPACE}/{resource}?dryRun=All", CBOR, body
+    for name, body in APPLIED:
+        yield name, "PATCH", f"{NAMESPACE}/configmaps/there?dryRun=All&fieldManager=nasty", APPLY, body
