@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from endpoints.served import DEADLINE, JSON, PROTOBUF, YAML, Collected, Seen, Served, config_map
 from pilothouse.machinery import cbor, yamlcodec
@@ -241,7 +244,7 @@ def boat(name: str, **spec: Any) -> dict[str, Any]:
 
 
 def test_a_custom_resource_is_made_changed_applied_and_deleted(speaking: Served, harbour: str) -> None:
-    made = said(send(speaking, f"POST {harbour}", boat("a", size=3, other=1)))
+    made = said(send(speaking, f"POST {harbour}", boat("a", size=3.0, other=1)))
     assert made["spec"] == {"size": 3}
     made["spec"]["size"] = 4
     assert said(send(speaking, f"PUT {harbour}/a", made))["spec"] == {"size": 4}
@@ -277,6 +280,31 @@ def test_what_is_taken_and_offered_of_a_custom_resource(speaking: Served, harbou
     document = speaking.ask(f"GET /openapi/v3{BOATS}").json()
     operations = document["paths"]["/apis/boats.example.com/v1/namespaces/{namespace}/boats"]
     assert sorted(operations["post"]["requestBody"]["content"]) == [CBOR, JSON, YAML]
+
+
+NAMES = st.sampled_from(
+    ["apiVersion", "kind", "metadata", "name", "labels", "data", "spec", "containers", "image", "finalizers", "a", ""]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["v1", "ConfigMap", "Pod", "a", "", "\u00e9", "a b"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=st.dictionaries(NAMES, VALUES, max_size=5) | VALUES, kind=st.sampled_from(["configmaps", "pods"]))
+def test_whatever_json_says_cbor_says_too(speaking: Served, value: Any, kind: str) -> None:
+    path = f"/api/v1/namespaces/default/{kind}"
+    asked_for = [("POST", f"{path}?dryRun=All", JSON, CBOR)]
+    asked_for.append(("PATCH", f"{path}/x?dryRun=All&fieldManager=m", "application/apply-patch+yaml", APPLY))
+    for method, where, text_kind, kind_of_cbor in asked_for:
+        said_in_json = speaking.ask(f"{method} {where}&fieldValidation=Ignore", orjson.dumps(value), text_kind)
+        said_in_cbor = send(speaking, f"{method} {where}&fieldValidation=Ignore", value, {}, kind_of_cbor)
+        assert said_in_json.status == said_in_cbor.status, (said_in_json, said_in_cbor)
+        if said_in_json.status == 422:
+            assert said_in_json.json() == said_in_cbor.json()
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"])

@@ -18,7 +18,7 @@ from pilothouse.machinery import cbor, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large
 from pilothouse.machinery.groupversion import api_version
-from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
+from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, plain_floats, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
@@ -200,8 +200,11 @@ class BodyDecoder:
             raise self._cannot(str(error)) from error
 
     def cbor_value(self, data: bytes, schema: Schema | None = None) -> tuple[Any, bytes]:
-        """The value, and its JSON, which may be as long as a body. Raises CBORError, RequestEntityTooLarge."""
-        value = cbor.loads(data, schema)
+        """The value with the numbers of JSON, and its JSON, which may be as long as a body.
+
+        Raises CBORError, RequestEntityTooLarge.
+        """
+        value = plain_floats(cbor.loads(data, schema))
         raw = dumps(value)
         if len(raw) > self._limit:  # a byte of CBOR may be an object
             raise too_large(self._limit)
