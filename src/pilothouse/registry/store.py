@@ -166,17 +166,21 @@ class GenericStore:
             try:
                 return await self.storage.create(key, value, resource.ttl)
             except stored_errors.ValueTooLarge:
-                return await self.storage.create(key, self._disowned(value), resource.ttl)
+                return await self.storage.create(key, await self._disowned(value), resource.ttl)
         except stored_errors.Exists:
             raise
         except stored_errors.StorageError as error:
             raise translate(error, resource, name) from error
 
-    def _disowned(self, value: bytes) -> bytes:
+    async def _disowned(self, value: bytes) -> bytes:
         """An object's bytes without its managedFields."""
-        obj: Object = orjson.loads(value)
-        obj["metadata"].pop("managedFields", None)
-        return self.codec.encode(obj)
+
+        def encoded() -> bytes:
+            obj: Object = orjson.loads(value)
+            obj["metadata"].pop("managedFields", None)
+            return self.codec.encode(obj)
+
+        return await self._aside(len(value), encoded)
 
     async def _must_be_absent(self, key: str, name: str) -> None:
         try:
@@ -289,7 +293,7 @@ class GenericStore:
                 raise
 
         async def lean(current: StoredObject | None) -> bytes:
-            return self._disowned(await transform(current))
+            return await self._disowned(await transform(current))
 
         return await self.storage.update(key, lean, ttl=ttl)
 

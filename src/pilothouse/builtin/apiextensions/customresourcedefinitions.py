@@ -178,25 +178,30 @@ def _schema(value: Object, field: Field, path: str, root_of_field: str, beside_s
         field.invalid(path, schema_form(value), why)
     if value.get("nullable"):
         field.forbidden(f"{path}.nullable", "nullable cannot be true at the root")
-    if can_be_structural(value):
-        problems = structural_problems(value, root_of_field)
-        for where, reason, message in problems:
-            field.add(f"/{where}", reason, message)
-        if not problems:
-            for cause in default_problems(Node(value, root=True), root_of_field, _judge_metadata):
-                field.add(f"/{cause.field}", cause.reason, cause.message)
+    sound = can_be_structural(value) and _structural(value, field, root_of_field)
     field.within(path, schema_rules, value)
     wrong = [
         where[1:] if where[0] == "/" else root_of_field + where[len(path) :] for where, _, _ in field.found[before:]
     ]
-    _expressions(value, field, root_of_field, wrong)
+    _expressions(value, field, root_of_field, wrong if sound else ("",))
+
+
+def _structural(value: Object, field: Field, path: str) -> bool:
+    """Whether the schema is structural and its defaults are as it wants them."""
+    before = len(field.found)
+    for where, reason, message in structural_problems(value, path):
+        field.add(f"/{where}", reason, message)
+    if len(field.found) == before:
+        for cause in default_problems(Node(value, root=True), path, _judge_metadata):
+            field.add(f"/{cause.field}", cause.reason, cause.message)
+    return len(field.found) == before
 
 
 def _expressions(value: Object, field: Field, path: str, wrong: Sequence[str]) -> None:
-    """Rules are compiled where nothing else is wrong with what they speak of."""
+    """Rules are compiled where nothing is `wrong` with what they speak of (paths; "" is everything)."""
 
     def bad(place: str) -> bool:
-        return any(where.startswith(place) for where in wrong)
+        return any(not where or where.startswith(place) for where in wrong)
 
     for cause in definition_problems(Node(value, root=True), path, bad, lambda rule: as_json(rule_form(rule))):
         field.add(f"/{cause.field}", cause.reason, cause.message)
