@@ -29,6 +29,7 @@ class CBORForms:
     def __init__(self, resource: Resource, codec: ObjectCodec) -> None:
         self._resource = resource
         self._codec = codec
+        self._types: dict[str, cbor.Members] = {}
 
     def object(self, stored: StoredObject, version: str) -> bytes:
         return cbor.joined(self._type(version), self._members(stored, version))
@@ -59,8 +60,12 @@ class CBORForms:
         return await in_turns(enumerate(items), lambda one: big.get(one[0]) or show(one[1]))
 
     def _type(self, version: str) -> cbor.Members:
-        served = self._resource.versions[version]
-        return cbor.members({"kind": served.kind, "apiVersion": self._resource.api_version(version)})
+        """Kind and apiVersion."""
+        made = self._types.get(version)
+        if made is None:
+            shown = {"kind": self._resource.versions[version].kind, "apiVersion": self._resource.api_version(version)}
+            made = self._types[version] = cbor.members(shown)
+        return made
 
     def _schema(self, version: str) -> Schema | None:
         return self._resource.versions[version].schema if self._resource.typed else None
