@@ -191,7 +191,7 @@ class Forms:
         items.insert(0, cbor.list_head(empty, "items", len(items)))
         if len(items) <= BATCH and sum(map(len, items)) <= _BATCH_BYTES:
             return Response(200, headers_of(CBOR), b"".join(items))
-        return PieceStream(headers_of(CBOR), (b"".join(items[at : at + BATCH]) for at in range(0, len(items), BATCH)))
+        return PieceStream(headers_of(CBOR), _gathered(items))
 
     def _pieces(self, page: ListPage, version: str, form: Form, include: str) -> Iterable[bytes]:
         meta = tables.list_meta(str(page.revision or ""), page.continue_token, page.remaining)
@@ -245,6 +245,18 @@ def _joined(head: bytes, items: Sequence[StoredObject], show: Show, end: bytes, 
         yield before + b",".join([show(item) for item in batch])
         before = b","
     yield end
+
+
+def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The parts in pieces of about the size that is sent in one go."""
+    piece = bytearray()
+    for part in parts:
+        piece += part
+        if len(piece) >= _BATCH_BYTES:
+            yield bytes(piece)
+            piece.clear()
+    if piece:
+        yield bytes(piece)
 
 
 def _indented(head: bytes, show: Show, end: bytes) -> tuple[bytes, Show, bytes]:
