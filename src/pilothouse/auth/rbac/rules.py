@@ -12,6 +12,7 @@ from typing import Any, Final
 from pilothouse.kit.record import record
 
 ALL: Final = "*"
+_MOST_ROWS: Final = 256  # resources whose rules one role remembers
 # Verbs, groups and names that a rule is for; None: for all.
 Test = tuple[frozenset[str] | None, frozenset[str] | None, frozenset[str] | None]
 
@@ -42,37 +43,20 @@ def rules_of(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
 
 
 class Grants:
-    """What one role allows. `named`: resources for which the name of an object matters.
+    """What one role allows.
 
-    A role may have ten thousand rules, and is arranged on the event loop: equal sets of words are made once, and the
-    rules as they were written only when somebody asks for them.
+    A role may have ten thousand rules and change on the event loop, so nothing is arranged before somebody asks: the
+    rules about a resource are found when that resource is asked for, and remembered.
     """
 
-    __slots__ = ("_exact_paths", "_path_starts", "_resources", "_role", "_rules", "named")
+    __slots__ = ("_named", "_paths", "_role", "_rows", "_rules")
 
     def __init__(self, role: Mapping[str, Any]) -> None:
         self._role = role
         self._rules: tuple[PolicyRule, ...] | None = None
-        self._resources: dict[str, list[Test]] = {}
-        self._exact_paths: dict[str, list[frozenset[str] | None]] = {}
-        self._path_starts: list[tuple[str, frozenset[str] | None]] = []
-        named: set[str] = set()
-        known: dict[tuple[str, ...], frozenset[str] | None] = {}
-        for rule in role.get("rules") or ():
-            verbs = _all_or(rule.get("verbs"), known)
-            resources = rule.get("resources")
-            if resources:
-                names = rule.get("resourceNames")
-                test = (verbs, _all_or(rule.get("apiGroups"), known), frozenset(names) if names else None)
-                for resource in resources:
-                    self._resources.setdefault(resource, []).append(test)
-                if names:
-                    named.update(resources)
-            for path in rule.get("nonResourceURLs") or ():
-                self._exact_paths.setdefault(path, []).append(verbs)
-                if path.endswith(ALL):
-                    self._path_starts.append((path.rstrip(ALL), verbs))
-        self.named = frozenset(named)
+        self._named: frozenset[str] | None = None
+        self._rows: dict[str, list[Test]] = {}
+        self._paths: list[tuple[str, frozenset[str] | None]] | None = None
 
     @property
     def rules(self) -> tuple[PolicyRule, ...]:
@@ -80,15 +64,40 @@ class Grants:
             self._rules = rules_of(self._role)
         return self._rules
 
+    @property
+    def named(self) -> frozenset[str]:
+        """Resources for which the name of an object matters."""
+        if self._named is None:
+            with_names = (rule for rule in self._written() if rule.get("resourceNames"))
+            self._named = frozenset(resource for rule in with_names for resource in rule.get("resources") or ())
+        return self._named
+
+    def _written(self) -> Sequence[Mapping[str, Any]]:
+        return self._role.get("rules") or ()
+
+    def _about(self, resource: str) -> list[Test]:
+        """The rules for a resource as they write it."""
+        found = self._rows.get(resource)
+        if found is None:
+            if len(self._rows) >= _MOST_ROWS:  # resources are asked for by URLs: there may be any number of names
+                self._rows.clear()
+            found = self._rows[resource] = [
+                (_all_or(rule.get("verbs")), _all_or(rule.get("apiGroups")), frozenset(rule["resourceNames"]))
+                if rule.get("resourceNames")
+                else (_all_or(rule.get("verbs")), _all_or(rule.get("apiGroups")), None)
+                for rule in self._written()
+                if resource in (rule.get("resources") or ())
+            ]
+        return found
+
     def allow(self, verb: str, group: str, resource: str, subresource: str, name: str | None) -> bool:
         """Whether the verb may be done to a resource, or to one of its subresources. `name` None: to any object."""
-        rows = self._resources
         if subresource:
             keys: tuple[str, ...] = (f"{resource}/{subresource}", ALL, f"*/{subresource}")
         else:
             keys = (resource, ALL)
         for key in keys:
-            for verbs, groups, names in rows.get(key, ()):
+            for verbs, groups, names in self._about(key):
                 if (
                     (verbs is None or verb in verbs)
                     and (groups is None or group in groups)
@@ -99,14 +108,18 @@ class Grants:
 
     def allow_path(self, verb: str, path: str) -> bool:
         """Whether the verb (a method in lower case) may be done to a path outside the API."""
-        for verbs in self._exact_paths.get(path, ()):
-            if verbs is None or verb in verbs:
-                return True
-        return any(path.startswith(start) and (verbs is None or verb in verbs) for start, verbs in self._path_starts)
+        if self._paths is None:
+            self._paths = [
+                (path, _all_or(rule.get("verbs")))
+                for rule in self._written()
+                for path in rule.get("nonResourceURLs") or ()
+            ]
+        return any(
+            (path == known or (known.endswith(ALL) and path.startswith(known.rstrip(ALL))))
+            and (verbs is None or verb in verbs)
+            for known, verbs in self._paths
+        )
 
 
-def _all_or(words: Sequence[str] | None, known: dict[tuple[str, ...], frozenset[str] | None]) -> frozenset[str] | None:
-    key = tuple(words or ())
-    if key not in known:
-        known[key] = None if ALL in key else frozenset(key)
-    return known[key]
+def _all_or(words: Sequence[str] | None) -> frozenset[str] | None:
+    return None if words and ALL in words else frozenset(words or ())
