@@ -80,7 +80,7 @@ class _Pieces:
             if top is not None and not top.joined and last > begin:
                 self._comma(top, last)
             if sign in _OPENS:
-                if len(stack) == _DEEPEST or (top is None and last > begin):
+                if len(stack) == _DEEPEST or (top is None and data[: end - 1].strip(_SPACE)):
                     raise _Odd
                 top = _Open(_OPENS[sign], end - 1)
                 stack.append(top)
