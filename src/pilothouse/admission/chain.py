@@ -7,7 +7,7 @@ Webhooks and policies mostly have nothing to do: they are asked before each writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from pilothouse.admission.forms import Forms, TypedForms
@@ -108,12 +108,23 @@ class Chain:
     """All plug-ins of a server, in order. `kinds`: the built-in ones, of which some are other forms of one another."""
 
     def __init__(self, plugins: Sequence[Plugin], kinds: Kinds = tuple) -> None:
-        self._plugins = plugins
+        self._sorted = _Sorted(plugins)
         self._kinds = kinds
 
     def bound(self, resource: Resource, forms: Forms | None = None) -> BoundChain:
         """`forms`: of a resource that is no built-in kind."""
-        return BoundChain(self._plugins, resource, forms or TypedForms(resource, self._kinds))
+        return BoundChain(self._sorted, resource, forms or TypedForms(resource, self._kinds))
+
+
+class _Sorted:
+    """The plug-ins by what they can. Asking a protocol that is slow, so it is done once for all resources."""
+
+    __slots__ = ("mutating", "rare", "validating")
+
+    def __init__(self, plugins: Sequence[Plugin]) -> None:
+        self.mutating = [plugin for plugin in plugins if isinstance(plugin, Mutating)]
+        self.validating = [plugin for plugin in plugins if isinstance(plugin, Validating)]
+        self.rare = {id(plugin): plugin for plugin in plugins if isinstance(plugin, Rare)}
 
 
 P = TypeVar("P", Mutating, Validating)
@@ -124,11 +135,12 @@ class _Step(Generic[P]):
 
     __slots__ = ("_concerns", "_elsewhere", "every", "rare", "usual")
 
-    def __init__(self, plugins: Sequence[P]) -> None:
+    def __init__(self, plugins: Sequence[P], known: Mapping[int, Rare]) -> None:
+        """`known`: the rare ones by their id."""
         self.every: Sequence[P] = plugins
-        self.rare: Sequence[P] = [plugin for plugin in plugins if isinstance(plugin, Rare)]
-        self.usual: Sequence[P] = [plugin for plugin in plugins if not isinstance(plugin, Rare)]
-        rare = [plugin for plugin in plugins if isinstance(plugin, Rare)]
+        self.rare: Sequence[P] = [plugin for plugin in plugins if id(plugin) in known]
+        self.usual: Sequence[P] = [plugin for plugin in plugins if id(plugin) not in known]
+        rare = [known[id(plugin)] for plugin in self.rare]
         self._concerns = [(plugin.source, plugin.concerns) for plugin in rare]
         self._elsewhere = [(plugin.source, plugin.concerns) for plugin in rare if plugin.elsewhere]
 
@@ -146,15 +158,16 @@ class _Step(Generic[P]):
 class BoundChain:
     """The plug-ins that concern one resource: what the generic store calls."""
 
-    def __init__(self, plugins: Sequence[Plugin], resource: Resource, forms: Forms) -> None:
+    def __init__(self, plugins: _Sorted, resource: Resource, forms: Forms) -> None:
         self._resource = resource
         self._forms = forms
         self._mutating: dict[str, _Step[Mutating]] = {}
         self._validating: dict[str, _Step[Validating]] = {}
         for operation in OPERATIONS:
-            concerned = [plugin for plugin in plugins if plugin.handles(resource, operation)]
-            self._mutating[operation] = _Step([plugin for plugin in concerned if isinstance(plugin, Mutating)])
-            self._validating[operation] = _Step([plugin for plugin in concerned if isinstance(plugin, Validating)])
+            changing = [plugin for plugin in plugins.mutating if plugin.handles(resource, operation)]
+            judging = [plugin for plugin in plugins.validating if plugin.handles(resource, operation)]
+            self._mutating[operation] = _Step(changing, plugins.rare)
+            self._validating[operation] = _Step(judging, plugins.rare)
 
     async def mutate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
         step = self._mutating[operation]
