@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, ParamSpec, Protocol, TypeVar
 
-import orjson
-
 from pilothouse.kit.record import record
+from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.decode import Findings, compile_decoder
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.resource import Object, Resource
@@ -57,7 +56,7 @@ class Forms(Protocol):
 
 def copied(obj: Object) -> Object:
     """A deep copy."""
-    made: Object = orjson.loads(dumps(obj))
+    made: Object = jsonpieces.loads(dumps(obj))
     return made
 
 

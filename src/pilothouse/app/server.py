@@ -151,4 +151,4 @@ def tune_garbage_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(50_000, 5, 200)

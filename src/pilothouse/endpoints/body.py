@@ -14,7 +14,7 @@ import orjson
 from pilothouse.endpoints.negotiation import CBOR, JSON, OFFERED, PROTOBUF, YAML, content_type
 from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.record import record
-from pilothouse.machinery import cbor, protobuf, yamlcodec
+from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large
 from pilothouse.machinery.groupversion import api_version
@@ -329,7 +329,7 @@ class BodyDecoder:
             if first:
                 kept.append(orjson.dumps(obj))
                 return first.pop()
-            made: Object = orjson.loads(kept[0])
+            made: Object = jsonpieces.loads(kept[0])
             return made
 
         return copy

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import orjson
 
+from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.jsoncodec import TooDeep, dumps, dumps_shallow
 from pilothouse.machinery.schema import BOOL, INT32, INT64, STRUCT, Schema
@@ -70,7 +71,7 @@ class ObjectCodec:
 
     def decode(self, stored: StoredObject) -> Object:
         """A fresh object in the hub version, with kind, apiVersion and resourceVersion."""
-        obj: Object = orjson.loads(stored.value)
+        obj: Object = jsonpieces.loads(stored.value)
         if stored.revision:
             obj["metadata"]["resourceVersion"] = str(stored.revision)
         return obj

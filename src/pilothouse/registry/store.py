@@ -12,11 +12,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field
 from datetime import datetime
 
-import orjson
-
 from pilothouse.kit.aside import Aside, effort
 from pilothouse.kit.keylock import KeyLock
 from pilothouse.kit.record import record
+from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.errors import (
     APIError,
     already_exists,
@@ -176,7 +175,7 @@ class GenericStore:
         """An object's bytes without its managedFields."""
 
         def encoded() -> bytes:
-            obj: Object = orjson.loads(value)
+            obj: Object = jsonpieces.loads(value)
             obj["metadata"].pop("managedFields", None)
             return self.codec.encode(obj)
 
