@@ -6,7 +6,8 @@ Mistakes are told in the words and at the places of the original (see recovery.p
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from pilothouse.cel import literals
 from pilothouse.cel.literals import BadLiteral
@@ -33,6 +34,7 @@ from pilothouse.cel.syntax import (
 )
 from pilothouse.cel.tokens import BYTES, EOF, ESCAPED, FLOAT, IDENTIFIER, INT, STRING, UINT, Token, tokens
 
+T = TypeVar("T")
 _LONGEST: Final = 100_000  # characters of an expression
 _DEEPEST: Final = 250
 _DEEP_ENOUGH: Final = 60  # expressions within expressions; what follows them walks the tree in calls
@@ -319,48 +321,42 @@ class _Parser:
         return Message(opening.start, name, fields, frozenset(optional))
 
     def _list_of(self) -> Expr:
-        reader = self._in
-        opening = reader.take()
-        reader.expect(FIRST | {"?", ",", "]"})
-        items: list[Expr] = []
-        optional: set[int] = set()
-        reader.closing.append(frozenset({",", "]"}))
-        while reader.kind not in ("]", ","):
-            if reader.kind == "?":
-                self._needs_optional(reader.take())
-                optional.add(len(items))
-            items.append(self._expr())
-            if reader.kind != "," or reader.ahead() not in _NEXT:
-                break
-            reader.take()
-        reader.closing.pop()
-        if reader.kind == ",":
-            reader.take()
-        reader.match("]")
-        return ListOf(opening.start, items, frozenset(optional))
+        opening = self._in.take()
+        items, optional = self._elements("]", self._expr)
+        return ListOf(opening.start, items, optional)
 
     def _map_of(self) -> Expr:
+        opening = self._in.take()
+        entries, optional = self._elements("}", self._entry, ":")
+        return MapOf(opening.start, entries, optional)
+
+    def _entry(self) -> tuple[Expr, Expr]:
+        key = self._expr()
+        self._in.match(":")
+        return key, self._expr()
+
+    def _elements(self, end: str, read: Callable[[], T], *inside: str) -> tuple[list[T], frozenset[int]]:
+        """What stands between commas up to the bracket `end`, and which of it is marked as optional. `inside`: signs
+        that end an expression, too.
+        """
         reader = self._in
-        opening = reader.take()
-        reader.expect(FIRST | {"?", ",", "}"})
-        entries: list[tuple[Expr, Expr]] = []
+        reader.expect(FIRST | {"?", ",", end})
+        found: list[T] = []
         optional: set[int] = set()
-        reader.closing.append(frozenset({",", "}", ":"}))
-        while reader.kind not in ("}", ","):
+        reader.closing.append(frozenset({",", end, *inside}))
+        while reader.kind not in (end, ","):
             if reader.kind == "?":
                 self._needs_optional(reader.take())
-                optional.add(len(entries))
-            key = self._expr()
-            reader.match(":")
-            entries.append((key, self._expr()))
+                optional.add(len(found))
+            found.append(read())
             if reader.kind != "," or reader.ahead() not in _NEXT:
                 break
             reader.take()
         reader.closing.pop()
         if reader.kind == ",":
             reader.take()
-        reader.match("}")
-        return MapOf(opening.start, entries, frozenset(optional))
+        reader.match(end)
+        return found, frozenset(optional)
 
     def _literal(self) -> Expr:
         reader = self._in

@@ -4,17 +4,17 @@ expressions see of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from pilothouse.admission.bykind import ready
+from pilothouse.admission.bykind import Configured
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditionmetrics import POLICY, ConditionMetrics
 from pilothouse.admission.conditions import Meter
-from pilothouse.admission.criteria import GROUP, Criteria, Kind, namespace_labels
+from pilothouse.admission.criteria import Criteria, Kind, namespace_labels
 from pilothouse.admission.expressions import NAMESPACE, asking
-from pilothouse.admission.forms import Form, Forms
+from pilothouse.admission.forms import Form
 from pilothouse.admission.lookups import Reader
 from pilothouse.admission.policies.known import Candidate, Policies
 from pilothouse.admission.policies.metrics import PolicyMetrics
@@ -24,8 +24,7 @@ from pilothouse.admission.webhooks.review import Shown, name_of, namespace_of, r
 from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import not_found
-from pilothouse.registry.request import Write
-from pilothouse.registry.resource import Object, Resource
+from pilothouse.registry.resource import Object
 
 P = TypeVar("P", bound=Policy)
 _NAMESPACES: Final = ("", "namespaces")
@@ -44,32 +43,15 @@ class Around:
     now: Callable[[], float]
 
 
-class PolicyPlugin(Generic[P]):
+class PolicyPlugin(Configured[Candidate[P]], Generic[P]):
     """One of the two plug-ins."""
 
     elsewhere = False
     phase = ""  # as metrics call it
 
     def __init__(self, policies: Policies[P], around: Around) -> None:
-        self._policies = self.source = policies
+        super().__init__(policies)
         self._around = around
-
-    def handles(self, resource: Resource, operation: str) -> bool:
-        """Configurations and policies are not judged, or a wrong one could never be taken back."""
-        return resource.group != GROUP
-
-    def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
-        policies = self._policies
-        if write.judged or not write.caller.name:  # what the server does itself nobody may stop
-            return False
-        return bool(policies.wanted(resource, forms, operation, write)) or not policies.synced.is_set()
-
-    async def _wanted(self, attributes: Attributes) -> Sequence[Candidate[P]]:
-        """The policies whose rules may take the write. Raises Forbidden where they are not known yet."""
-        forms = attributes.forms
-        assert forms is not None
-        await ready(self._policies.synced, attributes)
-        return self._policies.wanted(attributes.resource, forms, attributes.operation, attributes.write)
 
     def _written(self, attributes: Attributes, *, final: bool) -> Written:
         assert attributes.forms is not None

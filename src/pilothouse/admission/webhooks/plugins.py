@@ -10,13 +10,12 @@ from typing import Any, Final
 
 from pilothouse.admission import conditionmetrics
 from pilothouse.admission.again import Again
-from pilothouse.admission.bykind import ready
+from pilothouse.admission.bykind import Configured
 from pilothouse.admission.certificates import Authorize
 from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditions import ConditionFailed, Meter
-from pilothouse.admission.criteria import GROUP, namespace_labels
+from pilothouse.admission.criteria import namespace_labels
 from pilothouse.admission.expressions import asking
-from pilothouse.admission.forms import Forms
 from pilothouse.admission.lookups import Reader
 from pilothouse.admission.refusals import refuse
 from pilothouse.admission.webhooks.answer import BadAnswer, Verdict
@@ -28,8 +27,6 @@ from pilothouse.admission.webhooks.review import Shown, request_of
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import internal
 from pilothouse.machinery.jsoncodec import dumps
-from pilothouse.registry.request import Write
-from pilothouse.registry.resource import Resource
 
 _NOTE: Final = "webhook.admission.k8s.io"
 
@@ -43,7 +40,7 @@ class Around:
     authorize: Authorize
 
 
-class _Webhooks:
+class _Webhooks(Configured[Wanted]):
     """Which webhooks a write concerns."""
 
     name = ""
@@ -51,24 +48,9 @@ class _Webhooks:
     elsewhere = True
 
     def __init__(self, hooks: Hooks, around: Around) -> None:
-        self._hooks = self.source = hooks
+        super().__init__(hooks)
         self._around = around
         self._calling = around.calling
-
-    def handles(self, resource: Resource, operation: str) -> bool:
-        """Configurations and policies are not judged, or a wrong one could never be taken back."""
-        return resource.group != GROUP
-
-    def concerns(self, resource: Resource, forms: Forms, operation: str, write: Write) -> bool:
-        hooks = self._hooks
-        if write.judged or not write.caller.name:  # what the server does itself nobody may stop
-            return False
-        return bool(hooks.wanted(resource, forms, operation, write)) or not hooks.synced.is_set()
-
-    async def _wanted(self, attributes: Attributes, forms: Forms) -> Sequence[Wanted]:
-        """Those whose rules take the write. Raises Forbidden where they are not known yet."""
-        await ready(self._hooks.synced, attributes)
-        return self._hooks.wanted(attributes.resource, forms, attributes.operation, attributes.write)
 
     async def _labels(self, attributes: Attributes, every: Sequence[Wanted]) -> Mapping[str, str] | None:
         """The labels of the namespace, where a webhook asks for them. Raises NotFound."""
@@ -111,7 +93,7 @@ class MutatingAdmissionWebhook(_Webhooks):
     async def admit(self, attributes: Attributes) -> None:
         forms, rounds = attributes.forms, attributes.rounds
         assert forms is not None and rounds is not None
-        every = await self._wanted(attributes, forms)
+        every = await self._wanted(attributes)
         if not every:
             return
         shown = Shown(attributes, forms, self._calling.aside, final=False)
@@ -188,7 +170,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
     async def check(self, attributes: Attributes) -> None:
         forms = attributes.forms
         assert forms is not None
-        every = await self._wanted(attributes, forms)
+        every = await self._wanted(attributes)
         if not every:
             return
         shown = Shown(attributes, forms, self._calling.aside, final=True)
