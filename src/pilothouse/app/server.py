@@ -146,9 +146,9 @@ class Server:
 def tune_garbage_collector() -> None:
     """Called when all is loaded: what is alive now is never looked at again, and the rest less often.
 
-    Requests make almost no reference cycles. The default thresholds walk the young objects several times within one
-    large list (docs/designs/edge.md has numbers).
+    Requests make almost no reference cycles, so the last generation is left alone for long. The young ones are small,
+    because nobody else runs while one is walked (docs/designs/edge.md has numbers).
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 5, 200)
+    gc.set_threshold(10_000, 2, 2_500)
