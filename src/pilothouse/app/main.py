@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -55,6 +56,7 @@ def _serve(arguments: Sequence[str]) -> int:
     except (BadSetting, ValueError) as error:
         sys.stderr.write(f"pilothouse serve: {error}\n")
         return 2
+    gc.disable()  # what the start makes stays; the server tunes and enables it when all is loaded
     from pilothouse.app.identity import read_signing_keys
     from pilothouse.app.material import with_own_front_proxy
     from pilothouse.app.serve import serve

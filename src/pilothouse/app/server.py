@@ -152,3 +152,4 @@ def tune_garbage_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 2, 2_500)
+    gc.enable()
