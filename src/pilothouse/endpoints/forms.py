@@ -213,11 +213,15 @@ class Forms:
                 return (dumps_pretty(orjson.loads(empty)) if form.pretty else empty,)
             head, _, end = tables.partial_list((b"\0",), meta, form.form_version).partition(b"\0")
             kind = form.form_version
+            if not form.pretty:  # the same is put around each: no copy of it is made only to be joined
+                before, behind = tables.partial_parts(kind)
+                between = behind + b"," + before
+                return _joined(head + before, page.items, self.metadata, behind + end, pretty=False, between=between)
 
             def partial(item: StoredObject) -> bytes:
                 return tables.partial_object(self.metadata(item), kind)
 
-            return _joined(head, page.items, partial, end, form.pretty)
+            return _joined(head, page.items, partial, end, pretty=True)
         head = self._list_head(page, version)
         return _joined(head, page.items, lambda item: self.codec.item(item, version), b"]}", form.pretty)
 
@@ -233,7 +237,9 @@ class Forms:
         )
 
 
-def _joined(head: bytes, items: Sequence[StoredObject], show: Show, end: bytes, pretty: bool) -> Iterable[bytes]:
+def _joined(
+    head: bytes, items: Sequence[StoredObject], show: Show, end: bytes, pretty: bool, between: bytes = b","
+) -> Iterable[bytes]:
     """The list in pieces of a few items."""
     if not items:
         yield dumps_pretty(orjson.loads(head + end)) if pretty else head + end
@@ -242,8 +248,8 @@ def _joined(head: bytes, items: Sequence[StoredObject], show: Show, end: bytes, 
         head, show, end = _indented(head, show, end)
     before = head
     for batch in batches(items):
-        yield before + b",".join([show(item) for item in batch])
-        before = b","
+        yield before + between.join([show(item) for item in batch])
+        before = between
     yield end
 
 

@@ -223,6 +223,11 @@ def partial_object(metadata: bytes, version: str = "v1") -> bytes:
     return b"%b%b}" % (_PARTIAL_HEAD[version], metadata)
 
 
+def partial_parts(version: str) -> tuple[bytes, bytes]:
+    """What stands before and behind the metadata in a `partial_object`."""
+    return _PARTIAL_HEAD[version], b"}"
+
+
 def partial_list(items: Iterable[bytes], meta: bytes, version: str = "v1") -> bytes:
     """PartialObjectMetadataList of `partial_object`s; the original shows an empty one as null."""
     joined = b",".join(items)
