@@ -131,7 +131,8 @@ class Forms:
         """The object's metadata as JSON, made once."""
         made: bytes | None = stored.forms.get("metadata")
         if made is None:
-            made = stored.forms["metadata"] = tables.metadata_json(self.codec.decode(stored))
+            made = self.codec.metadata(stored) or tables.metadata_json(self.codec.decode(stored))
+            stored.forms["metadata"] = made
         return made
 
     # Tables

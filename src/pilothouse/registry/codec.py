@@ -22,6 +22,7 @@ from pilothouse.storage.api import StoredObject
 
 _UID: Final = b'"uid":"'
 _RV_HEAD: Final = b',"resourceVersion":"'
+_METADATA: Final = b'"metadata":'
 
 
 class Index:
@@ -43,6 +44,8 @@ class ObjectCodec:
         self._skip = len(self._head)
         self._heads = {version: self.type_head(version) for version in resource.versions}
         self._order = tuple(name for name in resource.schema.properties if name not in ("kind", "apiVersion"))
+        behind = self._order[self._order.index("metadata") + 1 :] if "metadata" in self._order else ()
+        self._behind_metadata = tuple(b',"%b":' % name.encode() for name in behind)
         self._labels = tuple(
             (label, tuple(tuple(one.split(".")) for one in paths.split("|")), _zero(resource.schema, paths))
             for label, paths in resource.field_labels.paths.items()
@@ -108,6 +111,27 @@ class ObjectCodec:
             return self._spliced_slowly(stored)
         cut = value.index(b'"', at + 7) + 1
         return b'%b%b%d"%b' % (value[self._skip : cut], _RV_HEAD, stored.revision, value[cut:])
+
+    def metadata(self, stored: StoredObject) -> bytes | None:
+        """The object's metadata as JSON, cut out of its bytes; None where that is not sure.
+
+        A quote within a text is escaped, so the name of the next member can only stand there as a name; and what is
+        cut is the whole metadata if it is JSON.
+        """
+        value, begin = stored.value, self._skip + len(_METADATA)
+        if not stored.revision or not value.startswith(_METADATA, self._skip):
+            return None
+        ends = (value.find(name, begin) for name in self._behind_metadata)
+        end = next((at for at in ends if at > 0), len(value) - 1)
+        cut = value.find(_UID, begin, end)
+        if cut < 0:
+            return None
+        try:
+            orjson.loads(memoryview(value)[begin:end])
+        except orjson.JSONDecodeError:
+            return None
+        cut = value.index(b'"', cut + 7) + 1
+        return b'%b%b%d"%b' % (value[begin:cut], _RV_HEAD, stored.revision, value[cut:end])
 
     def _spliced_slowly(self, stored: StoredObject) -> bytes:
         """An object without a uid (reviews; what others wrote)."""
