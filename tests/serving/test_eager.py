@@ -109,6 +109,36 @@ def test_cancelling_reaches_the_work(turns: int) -> None:
     run(scenario)
 
 
+def test_cancelling_reaches_the_work_of_a_task_that_had_no_turn_yet() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        runner, seen = EagerRunner(loop), []
+
+        async def work() -> None:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                seen.append("cancelled")
+                await asyncio.sleep(0)
+                seen.append("cleaned")
+                raise
+
+        started: asyncio.Future[asyncio.Task[None]] = loop.create_future()
+
+        def start_and_cancel() -> None:
+            task = runner.start(work())
+            assert task is not None
+            task.cancel()
+            started.set_result(task)
+
+        loop.call_soon(start_and_cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await (await started)
+        assert seen == ["cancelled", "cleaned"]
+
+    run(scenario)
+
+
 async def nothing() -> None:
     """Ends at once."""
 

@@ -76,7 +76,9 @@ class _Carrier:
         self._waits_for: asyncio.Future[Any] | None = None  # None: only for its next turn, by `_handle`
         self._handle: asyncio.Handle | None = None
         self._sleep: asyncio.Future[None] = loop.create_future()  # ends when the task shall
-        self.task = loop.create_task(self._watch(), context=self._context)
+        watch = self._watch()
+        watch.send(None)  # begun: a task that is cancelled before its first turn must still tell the work
+        self.task = loop.create_task(watch, context=self._context)
         self.task.add_done_callback(self._finished)
         all_carriers.add(self)
 
@@ -122,8 +124,12 @@ class _Carrier:
 
     async def _watch(self) -> None:
         """Sleep; once cancelled, carry on in the task itself what is carried."""
+        begun = False
         while True:
             try:
+                if not begun:
+                    begun = True
+                    await one_turn()
                 await self._sleep
             except asyncio.CancelledError as error:
                 work, waits_for, self._work = self._work, self._waits_for, None
@@ -152,9 +158,12 @@ class _Carrier:
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._all.discard(self)
-        work, self._work = self._work, None
-        if work is not None:  # cancelled before the task ever ran
-            work.close()
+
+
+@coroutine
+def one_turn() -> Generator[None, None, None]:
+    """Wait for the next turn of whoever steps the coroutine."""
+    yield
 
 
 @coroutine
