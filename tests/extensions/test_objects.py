@@ -10,6 +10,7 @@ from extensions.crds import define, definition, obj, path, spec_schema, version
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}
+MERGE = "application/merge-patch+json"
 
 
 async def _ducks(api: Inside, schema: Any, **more: Any) -> None:
@@ -174,5 +175,27 @@ def test_a_refused_patch_shows_what_it_made(tmp_path: Path) -> None:
             patch = {"spec": {"b": None, "colour": "red"}}
             refused = await api.send("PATCH", where, patch, kind="application/merge-patch+json")
             assert '\\"spec\\":{\\"a\\":\\"1\\",\\"colour\\":\\"red\\"}' in refused["message"]
+
+    run(story())
+
+
+def test_a_whole_number_written_as_a_float_is_another_value(tmp_path: Path) -> None:
+    """It is stored as an integer, so the object looks the same, but its generation says that it was changed."""
+
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            schema = spec_schema(age=NUMBER, **{"x-open": {"x-kubernetes-preserve-unknown-fields": True}})
+            schema["properties"]["status"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+            await _ducks(api, schema, subresources={"status": {}})
+            await api.make(path("ducks"), obj("Duck", "d", {"age": 3}))
+            for generation, spec in ((2, {"age": 3.0}), (2, {"age": 3}), (3, {"x-open": [3.0]}), (3, {})):
+                patched = await api.send("PATCH", path("ducks", "d"), {"spec": spec}, kind=MERGE)
+                assert (patched["metadata"]["generation"], patched["spec"]["age"]) == (generation, 3)
+            for generation, age in ((3, 3), (4, 3.0), (5, 3.0)):
+                found = (await api.get(path("ducks", "d"))) | {"spec": {"age": age, "x-open": [3]}}
+                put = await api.send("PUT", path("ducks", "d"), found)
+                assert put["metadata"]["generation"] == generation
+            status = await api.send("PATCH", path("ducks", "d"), {"status": {"n": 3.0}}, kind=MERGE)
+            assert status["metadata"]["generation"] == 5
 
     run(story())

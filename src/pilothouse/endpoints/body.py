@@ -167,7 +167,8 @@ class BodyDecoder:
         except (JSONError, yamlcodec.YAMLError, cbor.CBORError) as error:
             raise self._unrecognized(error, data) from error
         self._check_kind(api_version, kind)
-        obj = self._decode_cbor(raw, value, findings) if media_type == CBOR else self._decode(raw, value, findings)
+        decode = self._decode_cbor if media_type == CBOR else self._decode
+        obj = decode(raw, value, findings, write)
         heeded = self._behaviour().heeds_empty
         if heeded:
             write.load.empty = frozenset(path for path in heeded if _at(value, path) == [])
@@ -189,7 +190,7 @@ class BodyDecoder:
                 findings.note(text)
         return value, dumps(value)
 
-    def _decode(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
+    def _decode(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
         try:
             forget = resets(value)
             obj = decode_parsed(self.target.schema, raw, value, findings)
@@ -228,10 +229,10 @@ class BodyDecoder:
         """Where bytes are."""
         return self.target.schema
 
-    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
+    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
         """As `_decode`; strict decoding of CBOR has words of its own."""
         unknown = cbor.unknown_field(self.target.schema, value) if findings is not None else ""
-        obj = self._decode(raw, value, None)
+        obj = self._decode(raw, value, None, write)
         if unknown and findings is not None:
             findings.note(unknown)
         return obj

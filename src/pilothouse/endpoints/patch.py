@@ -102,6 +102,7 @@ def _typed(
     except DecodeError as error:
         why = restore.problem(target.schema, document) if patch.media_type == STRATEGIC_PATCH else ""
         raise patch.refused(value, why or str(error)) from error
+    write.load.floats = findings.floats
     findings.strict.sort()  # the original looks at the document with its members sorted
     if findings.strict and write.field_validation == "Strict":
         raise patch.refused(value, f"strict decoding error: {', '.join(findings.strict)}")

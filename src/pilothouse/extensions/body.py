@@ -17,6 +17,7 @@ from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.structural.node import Node
 from pilothouse.machinery.structural.settle import Unfit, settle, settle_slowly
 from pilothouse.registry.managed.objects import resets
+from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 
 _ACCEPTED_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, "application/apply-patch+yaml")
@@ -102,19 +103,21 @@ class CustomBody(_Patches):
     def _cbor_schema(self) -> None:
         """No type says where bytes are."""
 
-    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
-        return self._decode(raw, value, findings)
+    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
+        return self._decode(raw, value, findings, write)
 
-    def _decode(self, raw: bytes, value: Any, findings: Findings | None) -> Object:
+    def _decode(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
         noted = findings if findings is not None else Findings()
         if findings is not None and not surely_unique(raw, value):
             for text in duplicates(raw):
                 noted.note(text)
         self._refuse_kind(value.get("kind"), value)
         try:
-            return self._object(value, noted)
+            obj = self._object(value, noted)
         except (DecodeError, Unfit) as error:
             raise self._cannot(str(error)) from error
+        write.load.floats = noted.floats
+        return obj
 
     def _object(self, value: Object, findings: Findings, *, nulls: bool = False) -> Object:
         """The object that the value (which is used up) is; `nulls` stay in it. Raises DecodeError, Unfit."""
@@ -129,7 +132,8 @@ class CustomBody(_Patches):
         if forget:  # the type knows no empty list, the owners' rules do
             value["metadata"]["managedFields"] = []
         if not self._settle(value):
-            for path in settle_slowly(self._root, value, self._metadata, nulls=nulls):
+            unknown, findings.floats = settle_slowly(self._root, value, self._metadata, nulls=nulls)
+            for path in unknown:
                 findings.note(f'unknown field "{path}"')
         return value
 

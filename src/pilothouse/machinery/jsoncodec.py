@@ -18,7 +18,7 @@ from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
     "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact",
-    "go_float", "loads", "plain_floats", "preview", "type_meta", "surely_unique",
+    "go_float", "has_whole_float", "loads", "plain_floats", "preview", "type_meta", "surely_unique",
 ]  # fmt: skip
 
 _INT64: Final = 2**63
@@ -256,6 +256,22 @@ def plain_floats(value: Any) -> Any:
             elif kind not in _SETTLED:
                 container[key] = _plain_number(item)
     return value
+
+
+def has_whole_float(value: Any) -> bool:
+    """Whether a value, or one inside of it, is a float that is written as an integer (`3.0`)."""
+    todo = [(value,)]
+    for container in todo:
+        for item in container:
+            kind = item.__class__
+            if kind is float:
+                if item.is_integer() and -_INT64 <= item < _INT64:
+                    return True
+            elif kind is list:
+                todo.append(item)
+            elif kind is dict:
+                todo.append(item.values())
+    return False
 
 
 def _plain_number(value: Any) -> Any:

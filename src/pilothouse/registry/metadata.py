@@ -118,13 +118,22 @@ def check_version(resource: Resource, name: str, obj: Object, old: Object, *, un
 
 
 def raise_generation(
-    resource: Resource, obj: Object, old: Object, custom: Callable[[Object, Object], bool] | None
+    resource: Resource,
+    obj: Object,
+    old: Object,
+    custom: Callable[[Object, Object], bool] | None,
+    floats: frozenset[str] = frozenset(),
 ) -> None:
-    """metadata.generation counts the changes of what a client asks for."""
+    """metadata.generation counts the changes of what a client asks for.
+
+    `floats`: members with whole floats, which count as a change, since what is stored is an integer.
+    """
     rules = resource.generation
     if rules is None:
         return
     changed = custom(obj, old) if custom is not None else rules.on_change and spec_changed(obj, old)
+    if not changed and floats:
+        changed = bool(floats - {"status"} if resource.status is not None else floats)
     new_meta, old_meta = obj["metadata"], old["metadata"]
     if not changed and rules.on_labels:
         changed = new_meta.get("labels") != old_meta.get("labels")

@@ -31,11 +31,13 @@ class Caller:
 class Load:
     """How many bytes a write works on: its body's, or the stored object's where that is bigger. Big ones go aside.
 
-    `empty`: lists that the body had as `[]`, of those that the kind heeds.
+    `empty`: lists that the body had as `[]`, of those that the kind heeds. `floats`: members of a custom object in
+    which whole numbers came as floats (`3.0`).
     """
 
     size: int = 0
     empty: frozenset[str] = frozenset()
+    floats: frozenset[str] = frozenset()
 
     def at_least(self, size: int) -> None:
         if size > self.size:

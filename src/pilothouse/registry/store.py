@@ -381,7 +381,7 @@ class GenericStore:
             if behaviour.prepare is not None:
                 behaviour.prepare(obj, old, context)
         if write.subresource not in _OUTSIDE_SPEC:
-            meta.raise_generation(resource, obj, old, behaviour.generation)
+            meta.raise_generation(resource, obj, old, behaviour.generation, write.load.floats)
         obj["metadata"] = meta.ordered(obj["metadata"])
 
     def _check_update(self, obj: Object, old: Object, write: Write) -> None:

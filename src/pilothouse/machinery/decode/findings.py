@@ -15,17 +15,19 @@ class Findings:
     """Notes of one decoding.
 
     `strict`: texts of unknown (and, from raw JSON, duplicate) fields in the order of the document, each once, at most
-    100. `unknown`: some member has no field. `inexact`: a number's literal text is needed.
+    100. `unknown`: some member has no field. `inexact`: a number's literal text is needed. `floats`: members at the top
+    of a custom object in which whole numbers were written as floats (`3.0`).
     """
 
     LIMIT = 100
 
-    __slots__ = ("inexact", "strict", "unknown")
+    __slots__ = ("floats", "inexact", "strict", "unknown")
 
     def __init__(self) -> None:
         self.strict: list[str] = []
         self.unknown = False
         self.inexact = False
+        self.floats: frozenset[str] = frozenset()
 
     def reset(self) -> None:
         """Ready for decoding the same document again, from its exact form."""

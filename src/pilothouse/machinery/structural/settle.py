@@ -14,7 +14,7 @@ import orjson
 
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.decode.document import Decoder
-from pilothouse.machinery.jsoncodec import dumps, plain_floats
+from pilothouse.machinery.jsoncodec import dumps, has_whole_float, plain_floats
 from pilothouse.machinery.structural.check import WholeFloat, whole
 from pilothouse.machinery.structural.node import Node
 
@@ -77,6 +77,8 @@ def _anything(value: Any) -> bool:
     """Nothing is said of the value; only its numbers matter."""
     kind = value.__class__
     if kind is dict or kind is list:
+        if has_whole_float(value):
+            return False
         plain_floats(value)
         return True
     return kind is str or kind is bool or (isinstance(value, int) and _LEAST <= value <= _MOST)
@@ -220,8 +222,8 @@ def _copies(child: Node) -> Callable[[], Any]:
 
 def settle_slowly(
     root: Node, obj: dict[str, Any], metadata: Decoder, *, forgiving: bool = False, nulls: bool = False
-) -> list[str]:
-    """Prune, default and drop nulls; the paths of unknown fields, sorted.
+) -> tuple[list[str], frozenset[str]]:
+    """Prune, default and drop nulls; the paths of unknown fields, sorted, and which members have whole floats.
 
     `metadata` decodes that of embedded objects. Raises Unfit for what cannot be read; `forgiving` (what is stored
     already) drops it instead. `nulls` stay where the schema names a type.
@@ -231,12 +233,13 @@ def settle_slowly(
     prune(root, obj, "", unknown)
     fill(root, obj)
     drop_nulls(root, obj, untyped=nulls)
+    floats = frozenset(name for name, value in obj.items() if name != "metadata" and has_whole_float(value))
     if root.has_rules:
         _keep_whole(root, obj)
     for name, value in obj.items():
         if name != "metadata":
             obj[name] = plain_floats(value)
-    return sorted(unknown)
+    return sorted(unknown), floats
 
 
 def _keep_whole(node: Node, value: Any) -> Any:
