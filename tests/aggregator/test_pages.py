@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from pilothouse.filters import metrics
 from pilothouse.kit import exposition
-from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry
+from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry, Summary, Summed, folded, quantiles
 from pilothouse.serving.debug import set_verbosity
 from pilothouse.serving.metrics_page import form_of
 from pilothouse.serving.pprof import Profile
@@ -32,6 +32,8 @@ def filled() -> Registry:
     histogram = registry.add(Histogram("c_seconds", "how long", ("verb",), (0.1, 1.0)))
     for value in (0.05, 0.5, 5.0):
         histogram.bind("get").observe(value)
+    seen = quantiles([4.0, 1.0, 3.0, 2.0], (0.5, 0.99))
+    registry.add(Summary("d_seconds", "of late", ("verb",), lambda: [Summed(("get",), 4, 10.0, seen)]))
     return registry
 
 
@@ -49,6 +51,9 @@ def test_both_texts_say_the_same_to_the_usual_parsers() -> None:
     assert found["text"]["c_seconds_bucket", (("le", "+Inf"), ("verb", "get"))] == 3.0
     assert found["text"]["c_seconds_bucket", (("le", "0.1"), ("verb", "get"))] == 1.0
     assert found["text"]["c_seconds_sum", (("verb", "get"),)] == 5.55
+    assert found["text"]["d_seconds", (("quantile", "0.5"), ("verb", "get"))] == 2.0
+    assert found["text"]["d_seconds", (("quantile", "0.99"), ("verb", "get"))] == 4.0
+    assert found["text"]["d_seconds_count", (("verb", "get"),)] == 4.0
 
 
 def test_the_binary_form_has_every_family() -> None:
@@ -60,7 +65,39 @@ def test_the_binary_form_has_every_family() -> None:
         family = fields(data[start : start + size])
         names.append((family[0][1], [value for number, value in family if number == 3]))
         data = data[start + size :]
-    assert names == [(b"a_total", [0]), (b"b", [1]), (b"c_seconds", [4])]
+    assert names == [(b"a_total", [0]), (b"b", [1]), (b"c_seconds", [4]), (b"d_seconds", [2])]
+
+
+def test_a_quantile_of_nothing_is_no_number() -> None:
+    registry = Registry()
+    registry.add(Summary("d_seconds", "of late", (), lambda: [Summed((), 0, 0.0, quantiles([], (0.5,)))]))
+    assert exposition.text(registry).splitlines()[2:] == [
+        b'd_seconds{quantile="0.5"} NaN', b"d_seconds_sum 0", b"d_seconds_count 0",
+    ]  # fmt: skip
+
+
+def test_fine_buckets_are_folded_to_coarse_ones() -> None:
+    assert folded([1, 2, 3, 4], (0.1, 0.5, 1.0), (0.5,)) == [3, 7]
+    assert folded([1, 2, 3, 4], (0.1, 0.5, 1.0), (0.1, 1.0)) == [1, 5, 4]
+
+
+def test_series_that_may_come_are_shown_once_they_did() -> None:
+    histogram = Histogram("c_seconds", "how long", ("verb",), (1.0,), sparse=True)
+    get, _ = histogram.bind("get"), histogram.bind("list")
+    assert histogram.samples() == []
+    get.observe(0.5)
+    assert histogram.samples() == [(("get",), [1, 0], 0.5)]
+    histogram.reset()
+    assert histogram.samples() == []
+
+
+def test_a_registry_counts_its_metrics() -> None:
+    registry = Registry()
+    registry.show_itself()
+    registry.add(Gauge("b", "[STABLE] now", ()))
+    (family, _) = registry.families()
+    assert isinstance(family, Counter)
+    assert family.samples() == [(("ALPHA", ""), 0.0), (("BETA", ""), 1.0), (("STABLE", ""), 1.0)]
 
 
 def test_a_scrape_of_many_series_is_quick() -> None:

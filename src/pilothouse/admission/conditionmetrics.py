@@ -15,9 +15,19 @@ VALIDATE: Final = "validate"
 _PREFIX: Final = "apiserver_admission_match_condition_"
 _BOUNDS: Final = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
 _LABELS: Final = ("name", "kind", "type", "operation")
-_BY: Final = (
-    "identified by name and broken out for each kind containing matchConditions (webhook or policy), operation and "
-    "admission type (validate or admit)."
+_TIME: Final = (
+    "[ALPHA] Admission match condition evaluation time in seconds, identified by name and broken out for each "
+    "kind containing matchConditions (webhook or policy), operation and type (validate or admit)."
+)
+_ERRORS: Final = (
+    "[ALPHA] Admission match condition evaluation errors count, identified by name of resource containing the "
+    "match condition and broken out for each kind containing matchConditions (webhook or policy), operation "
+    "and admission type (validate or admit)."
+)
+_OUT: Final = (
+    "[ALPHA] Admission match condition evaluation exclusions count, identified by name of resource containing "
+    "the match condition and broken out for each kind containing matchConditions (webhook or policy), "
+    "operation and admission type (validate or admit)."
 )
 
 
@@ -26,12 +36,9 @@ class ConditionMetrics:
 
     def __init__(self, registry: Registry) -> None:
         add = registry.add
-        seconds = f"Admission match condition evaluation time in seconds, {_BY}"
-        self._seconds = add(Histogram(f"{_PREFIX}evaluation_seconds", seconds, _LABELS, _BOUNDS))
-        errors = f"Admission match condition evaluation errors count, {_BY}"
-        self._errors = add(Counter(f"{_PREFIX}evaluation_errors_total", errors, _LABELS))
-        out = f"Admission match condition evaluation exclusions count, {_BY}"
-        self._out = add(Counter(f"{_PREFIX}exclusions_total", out, _LABELS))
+        self._seconds = add(Histogram(f"{_PREFIX}evaluation_seconds", _TIME, _LABELS, _BOUNDS))
+        self._errors = add(Counter(f"{_PREFIX}evaluation_errors_total", _ERRORS, _LABELS))
+        self._out = add(Counter(f"{_PREFIX}exclusions_total", _OUT, _LABELS))
 
     def evaluated(self, name: str, kind: str, phase: str, operation: str, seconds: float, held: bool | None) -> None:
         """`held` None: they could not be evaluated."""

@@ -72,14 +72,17 @@ class Conditions:
         self._unavailable = registry.add(
             Gauge(
                 "aggregator_unavailable_apiservice",
-                "Gauge of APIServices which are marked as unavailable broken down by APIService name.",
+                ("[ALPHA] Gauge of APIServices which are marked as unavailable broken down by APIService name."),
                 ("name",),
             )
         )
         self._times = registry.add(
             Counter(
                 "aggregator_unavailable_apiservice_total",
-                "Counter of APIServices which are marked as unavailable broken down by APIService name and reason.",
+                (
+                    "[ALPHA] Counter of APIServices which are marked as unavailable broken down by APIService "
+                    "name and reason."
+                ),
                 ("name", "reason"),
             )
         )

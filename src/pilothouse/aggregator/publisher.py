@@ -40,7 +40,7 @@ class Publisher:
         self._merges = registry.add(
             Counter(
                 "aggregator_discovery_aggregation_count_total",
-                "Counter of number of times discovery was aggregated",
+                "[ALPHA] Counter of number of times discovery was aggregated",
             )
         )
 

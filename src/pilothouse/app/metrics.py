@@ -16,11 +16,21 @@ from pilothouse.kit.metrics import Gauge, Registry
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.process_metrics import constant
 
-_OBJECTS: Final = "Number of stored objects at the time of last check split by kind."
-_SIZE: Final = "Size of the storage database file physically allocated in bytes."
-_FEATURES: Final = "This metric records the data about the stage and enablement of a k8s feature."
-_BUILD: Final = "A metric with a constant '1' value that tells what was built, of what, and where it runs."
-_VERSION: Final = "Provides the compatibility version info of the component."
+_OBJECTS: Final = (
+    "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, "
+    "the value will be -1."
+)
+_SIZE: Final = "[STABLE] Size of the storage database file physically allocated in bytes."
+_FEATURES: Final = "[BETA] This metric records the data about the stage and enablement of a k8s feature."
+_BUILD: Final = (
+    "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree "
+    "state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is "
+    "running."
+)
+_VERSION: Final = (
+    "[ALPHA] Provides the compatibility version info of the component. The component label is the name of the "
+    "component, usually kube, but is relevant for aggregated-apiservers."
+)
 Samples = Iterator[tuple[tuple[str, ...], float]]
 
 

@@ -93,6 +93,7 @@ class Application:
     engine: Engine
     running: WaitGroup
     hooks: Hooks
+    metrics: Registry
     controllers: Controllers | None = None
     front: Front | None = None
     stopping: bool = False
@@ -138,6 +139,7 @@ async def build_application(
     began = time.time()
     engine = await _open_engine(settings)
     registry = Registry()
+    registry.show_itself()
     options = _options(settings)
     renderer = Renderer(MetaForms(builtin_types), options.offered)
     router = Router()
@@ -166,6 +168,7 @@ async def build_application(
         engine,
         running,
         hooks,
+        registry,
         tasks=modes.tasks,
         closers=[outgoing.close, calls.client.close],
         tracing=build_tracing(settings.tracing_config_file),

@@ -17,12 +17,23 @@ class AuthenticationMetrics:
 
     def __init__(self, registry: Registry, clock: Callable[[], float]) -> None:
         self.clock = clock
-        attempts = registry.add(Counter("authentication_attempts", "Counter of authenticated attempts.", ("result",)))
+        attempts = registry.add(
+            Counter("authentication_attempts", "[ALPHA] Counter of authenticated attempts.", ("result",))
+        )
         durations = registry.add(
-            Histogram("authentication_duration_seconds", "Authentication duration in seconds.", ("result",), _SECONDS)
+            Histogram(
+                "authentication_duration_seconds",
+                "[ALPHA] Authentication duration in seconds broken out by result.",
+                ("result",),
+                _SECONDS,
+            )
         )
         self._users = registry.add(
-            Counter("authenticated_user_requests", "Counter of authenticated requests by username.", ("username",))
+            Counter(
+                "authenticated_user_requests",
+                "[ALPHA] Counter of authenticated requests broken out by username.",
+                ("username",),
+            )
         )
         self._good = attempts.bind("success"), durations.bind("success")
         self._bad = attempts.bind("failure"), durations.bind("failure")
@@ -49,10 +60,22 @@ class AuthorizationMetrics:
     def __init__(self, registry: Registry, clock: Callable[[], float]) -> None:
         self.clock = clock
         attempts = registry.add(
-            Counter("authorization_attempts_total", "Counter of authorization attempts.", ("result",))
+            Counter(
+                "authorization_attempts_total",
+                (
+                    "[ALPHA] Counter of authorization attempts broken down by result. It can be either 'allowed', "
+                    "'denied', 'no-opinion' or 'error'."
+                ),
+                ("result",),
+            )
         )
         durations = registry.add(
-            Histogram("authorization_duration_seconds", "Authorization duration in seconds.", ("result",), _SECONDS)
+            Histogram(
+                "authorization_duration_seconds",
+                "[ALPHA] Authorization duration in seconds broken out by result.",
+                ("result",),
+                _SECONDS,
+            )
         )
         self._results: dict[bool, tuple[Value, Buckets]] = {
             allowed: (attempts.bind(name), durations.bind(name))

@@ -30,7 +30,10 @@ class InFlight:
         registry.add(
             Gauge(
                 "apiserver_current_inflight_requests",
-                "Requests that are being handled now, by kind.",
+                (
+                    "[STABLE] Maximal number of currently used inflight request limit of this apiserver per "
+                    "request kind in last second."
+                ),
                 ("request_kind",),
                 lambda: [(("mutating",), self.mutating), (("readOnly",), self.reading)],
             )

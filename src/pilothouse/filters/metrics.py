@@ -46,40 +46,80 @@ class RequestMetrics:
     def __init__(self, registry: Registry) -> None:
         labelled = (*_LABELS[:1], "dry_run", *_LABELS[1:])
         self.total = registry.add(
-            Counter("apiserver_request_total", "Counter of apiserver requests.", (*labelled, "code"))
+            Counter(
+                "apiserver_request_total",
+                (
+                    "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, "
+                    "version, resource, scope, component, and HTTP response code."
+                ),
+                (*labelled, "code"),
+            )
         )
         self.duration = registry.add(
             Histogram(
-                "apiserver_request_duration_seconds", "Response latency distribution in seconds.", labelled, _SECONDS
+                "apiserver_request_duration_seconds",
+                (
+                    "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, "
+                    "version, resource, subresource, scope and component."
+                ),
+                labelled,
+                _SECONDS,
             )
         )
         self.sli = registry.add(
-            Histogram("apiserver_request_sli_duration_seconds", "Response latency without waits.", _LABELS, _SECONDS)
+            Histogram(
+                "apiserver_request_sli_duration_seconds",
+                (
+                    "[ALPHA] Response latency distribution (not counting webhook duration and priority & "
+                    "fairness queue wait times) in seconds for each verb, group, version, resource, "
+                    "subresource, scope and component."
+                ),
+                _LABELS,
+                _SECONDS,
+            )
         )
         self.sizes = registry.add(
-            Histogram("apiserver_response_sizes", "Response size distribution in bytes.", _LABELS, _SIZES)
+            Histogram(
+                "apiserver_response_sizes",
+                (
+                    "[STABLE] Response size distribution in bytes for each group, version, verb, resource, "
+                    "subresource, scope and component."
+                ),
+                _LABELS,
+                _SIZES,
+            )
         )
         self.long_running = registry.add(
-            Gauge("apiserver_longrunning_requests", "Gauge of all active long-running requests.", _LABELS)
+            Gauge(
+                "apiserver_longrunning_requests",
+                (
+                    "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, "
+                    "version, resource, scope and component. Not all requests are tracked this way."
+                ),
+                _LABELS,
+            )
         )
         self.aborts = registry.add(
             Counter(
                 "apiserver_request_aborts_total",
-                "Number of requests that ended before their answer, as the client was gone.",
+                (
+                    "[ALPHA] Number of requests which apiserver aborted possibly due to a timeout, for each "
+                    "group, version, verb, resource, subresource and scope"
+                ),
                 _LABELS[:-1],
             )
         )
         self.terminations = registry.add(
             Counter(
                 "apiserver_request_terminations_total",
-                "Number of requests which apiserver terminated in self-defense.",
+                "[ALPHA] Number of requests which apiserver terminated in self-defense.",
                 (*_LABELS, "code"),
             )
         )
         self.bodies = registry.add(
             Histogram(
                 "apiserver_request_body_size_bytes",
-                "Request body size in bytes by resource and verb.",
+                "[ALPHA] Apiserver request body size in bytes broken out by resource and verb.",
                 ("resource", "verb", "group"),
                 _BODIES,
             )

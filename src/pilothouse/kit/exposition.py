@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from math import isinf
 from typing import Final
 
-from pilothouse.kit.metrics import Counter, Family, Gauge, Histogram, Registry
+from pilothouse.kit.metrics import Counter, Family, Gauge, Histogram, Registry, Summary
 from pilothouse.kit.protowire import double, integer, lengthy, varint
 
 TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
@@ -18,7 +18,7 @@ OPENMETRICS_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=
 PROTOBUF_TYPE: Final = (
     "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited; escaping=underscores"
 )
-_KINDS: Final = {Counter: ("counter", 0), Gauge: ("gauge", 1), Histogram: ("histogram", 4)}
+_KINDS: Final = {Counter: ("counter", 0), Gauge: ("gauge", 1), Summary: ("summary", 2), Histogram: ("histogram", 4)}
 
 
 def text(registry: Registry) -> bytes:
@@ -36,6 +36,9 @@ def _lines(registry: Registry, openmetrics: bool) -> Iterator[str]:
         yield f"# HELP {title} {_escaped(family.text, quotes=openmetrics)}\n# TYPE {title} {kind}\n"
         if isinstance(family, Histogram):
             yield from _histogram(family)
+            continue
+        if isinstance(family, Summary):
+            yield from _summary(family)
             continue
         name = title + "_total" if openmetrics and kind == "counter" else family.name
         for labels, value in sorted(family.samples()):
@@ -55,6 +58,15 @@ def _histogram(family: Histogram) -> Iterator[str]:
         yield f"{family.name}_sum{braces} {_number(total)}\n{family.name}_count{braces} {running}\n"
 
 
+def _summary(family: Summary) -> Iterator[str]:
+    for labels, count, total, quantiles in sorted(family.samples()):
+        inner = _pairs(family.labels, labels)
+        for share, value in quantiles:
+            yield f'{family.name}{{{inner}{"," if inner else ""}quantile="{_number(share)}"}} {_number(value)}\n'
+        braces = f"{{{inner}}}" if inner else ""
+        yield f"{family.name}_sum{braces} {_number(total)}\n{family.name}_count{braces} {count}\n"
+
+
 def _braces(names: tuple[str, ...], values: tuple[str, ...]) -> str:
     return f"{{{_pairs(names, values)}}}" if names else ""
 
@@ -71,10 +83,12 @@ def _escaped(value: str, quotes: bool) -> str:
 
 
 def _number(value: float) -> str:
+    if value != value:
+        return "NaN"
     if isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    whole = int(value) if value == value else None
-    return str(whole) if whole is not None and whole == value and abs(value) < 1e15 else repr(float(value))
+    whole = int(value)
+    return str(whole) if whole == value and abs(value) < 1e15 else repr(float(value))
 
 
 def protobuf(registry: Registry) -> bytes:
@@ -102,6 +116,11 @@ def _metrics(family: Family) -> Iterator[bytes]:
                 buckets.append(lengthy(3, integer(1, running) + double(2, bound)))
             value = integer(1, running) + double(2, total) + b"".join(buckets)
             yield _labels(family.labels, labels) + lengthy(7, value)
+        return
+    if isinstance(family, Summary):
+        for labels, count, total, quantiles in family.samples():
+            shown = b"".join(lengthy(3, double(1, share) + double(2, value)) for share, value in quantiles)
+            yield _labels(family.labels, labels) + lengthy(4, integer(1, count) + double(2, total) + shown)
         return
     field = 3 if isinstance(family, Counter) else 2
     for labels, number in family.samples():

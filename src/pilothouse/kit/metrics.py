@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeVar
+from math import ceil
+from typing import Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
 Labels = tuple[str, ...]
@@ -98,13 +99,30 @@ class Gauge:
         return kept + list(self._read()) if self._read is not None else kept
 
 
-class Histogram:
-    """A family of distributions; `bounds` without +Inf."""
+Distribution = tuple[Labels, list[int], float]  # how many fell into each bucket (not accumulated); their sum
 
-    def __init__(self, name: str, text: str, labels: Labels, bounds: Sequence[float]) -> None:
+
+class Histogram:
+    """A family of distributions, observed here or read at a scrape; `bounds` without +Inf.
+
+    `sparse`: series are bound for all that may come, and shown once something came.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        labels: Labels,
+        bounds: Sequence[float],
+        read: Callable[[], Iterable[Distribution]] | None = None,
+        *,
+        sparse: bool = False,
+    ) -> None:
         self.name, self.text, self.labels = name, text, labels
         self.bounds = tuple(bounds)
         self._series: dict[Labels, Buckets] = {}
+        self._read = read
+        self._sparse = sparse
 
     def bind(self, *values: str) -> Buckets:
         return _bound(self._series, values, lambda: Buckets(self.bounds))
@@ -115,9 +133,52 @@ class Histogram:
             series.counts[:] = [0] * len(series.counts)
             series.total = 0.0
 
-    def samples(self) -> list[tuple[Labels, list[int], float]]:
-        """Every series: how many fell into each bucket (not accumulated), and the sum of what was observed."""
-        return [(labels, list(series.counts), series.total) for labels, series in list(self._series.items())]
+    def samples(self) -> list[Distribution]:
+        """Every series."""
+        kept = [(labels, list(series.counts), series.total) for labels, series in list(self._series.items())]
+        if self._sparse:
+            kept = [one for one in kept if any(one[1])]
+        return kept + list(self._read()) if self._read is not None else kept
+
+
+class Summed(NamedTuple):
+    """One series of a summary. `quantiles`: each with its value, not a number where nothing was observed."""
+
+    labels: Labels
+    number: int
+    total: float
+    quantiles: Sequence[tuple[float, float]]
+
+
+class Summary:
+    """A family of quantiles, read at a scrape from numbers that are kept elsewhere."""
+
+    def __init__(self, name: str, text: str, labels: Labels, read: Callable[[], Iterable[Summed]]) -> None:
+        self.name, self.text, self.labels = name, text, labels
+        self._read = read
+
+    def reset(self) -> None:
+        """Whoever keeps the numbers begins anew."""
+
+    def samples(self) -> list[Summed]:
+        """Every series."""
+        return list(self._read())
+
+
+def quantiles(values: Sequence[float], asked: Sequence[float]) -> list[tuple[float, float]]:
+    """The smallest of the values that so many do not exceed, for each share asked for."""
+    ordered = sorted(values)
+    if not ordered:
+        return [(share, float("nan")) for share in asked]
+    return [(share, ordered[max(ceil(share * len(ordered)) - 1, 0)]) for share in asked]
+
+
+def folded(counts: Sequence[int], bounds: Sequence[float], coarse: Sequence[float]) -> list[int]:
+    """What was counted by `bounds` as counted by `coarse`, each of which is one of them."""
+    found = [0] * (len(coarse) + 1)
+    for bound, count in zip((*bounds, float("inf")), counts, strict=True):
+        found[bisect_left(coarse, bound)] += count
+    return found
 
 
 def _bound(series: dict[Labels, T], values: Labels, make: Callable[[], T]) -> T:
@@ -131,8 +192,11 @@ def _bound(series: dict[Labels, T], values: Labels, make: Callable[[], T]) -> T:
     return found
 
 
-Family = Counter | Gauge | Histogram
+Family = Counter | Gauge | Histogram | Summary
 F = TypeVar("F", bound=Family)
+
+
+_STABILITIES: Final = ("ALPHA", "BETA", "STABLE")  # as texts begin with them
 
 
 class Registry:
@@ -140,6 +204,17 @@ class Registry:
 
     def __init__(self) -> None:
         self._families: list[Family] = []
+
+    def show_itself(self) -> None:
+        """A metric of how many metrics there are."""
+        text = "[BETA] The count of registered metrics broken by stability level and deprecation version."
+        self.add(
+            Counter("registered_metrics_total", text, ("stability_level", "deprecated_version"), self._stabilities)
+        )
+
+    def _stabilities(self) -> Iterable[tuple[Labels, float]]:
+        for level in _STABILITIES:
+            yield (level, ""), float(sum(family.text.startswith(f"[{level}]") for family in self._families))
 
     def add(self, family: F) -> F:
         self._families.append(family)

@@ -15,20 +15,26 @@ _BOUNDS: Final = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0)
 _HIGHEST: Final = 600  # larger codes count as this one
 _PREFIX: Final = "apiserver_admission_webhook_"
 _DURATION: Final = (
-    "Admission webhook latency histogram in seconds, identified by name and broken out for each operation and API "
-    "resource and type (validate or admit)."
+    "[STABLE] Admission webhook latency histogram in seconds, identified by name and broken out for each "
+    "operation and API resource and type (validate or admit)."
 )
 _REQUESTS: Final = (
-    "Admission webhook request total, identified by name and broken out for each admission type (validating or "
-    "admit) and operation, whether it was rejected, and an HTTP status code (at most 600)."
+    "[ALPHA] Admission webhook request total, identified by name and broken out for each admission type "
+    "(validating or admit) and operation. Additional labels specify whether the request was rejected or not "
+    "and an HTTP status code. Codes greater than 600 are truncated to 600, to keep the metrics cardinality "
+    "bounded."
 )
 _REJECTIONS: Final = (
-    "Admission webhook rejection count, identified by name and broken out for each admission type (validating or "
-    "admit) and operation, an error type, and a rejection code (at most 600)."
+    "[ALPHA] Admission webhook rejection count, identified by name and broken out for each admission type "
+    "(validating or admit) and operation. Additional labels specify an error type (calling_webhook_error or "
+    "apiserver_internal_error if an error occurred; no_error otherwise) and optionally a non-zero rejection "
+    "code if the webhook rejects the request with an HTTP status code (honored by the apiserver when the code "
+    "is greater or equal to 400). Codes greater than 600 are truncated to 600, to keep the metrics cardinality "
+    "bounded."
 )
 _FAIL_OPEN: Final = (
-    "Admission webhook fail open count, identified by name and broken out for each admission type (validating or "
-    "admit)."
+    "[ALPHA] Admission webhook fail open count, identified by name and broken out for each admission type "
+    "(validating or admit)."
 )
 
 
