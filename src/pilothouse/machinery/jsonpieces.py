@@ -1,13 +1,17 @@
 """Long dense JSON, read in pieces: one call of the fast parser would keep all other threads waiting for its end.
 
-A scan over brackets and commas finds runs of whole elements of about PIECE bytes, each of which is parsed by itself.
-Containers that are longer than a piece are put together here, all others are part of some run. Between pieces, and
-within the scan, other threads have their turns.
+Windows of PIECE bytes are cut behind the last whole element that ends in them, and what is before the cut is parsed.
+Where to cut is known from how many brackets are open at each byte, which a few calls find for a whole window. A
+container that is longer than a window is put together here: its elements are cut in the same way.
+
+A cut needs no proof: what is parsed between two of them must be whole elements, or the parser refuses it.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
+from itertools import accumulate
 from typing import Any, Final
 
 import orjson
@@ -16,17 +20,16 @@ PIECE: Final = 64 << 10  # bytes
 _LONG: Final = 512 << 10  # bytes of a document from which on it is looked at
 _TOO_LONG: Final = 40_000_000  # nanoseconds of the fast parser from which on a document is read in pieces
 
-_TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_SMALL: Final = rb'[\[{](?:[^"\[\]{}]{1,256}+|%b){0,16}+[\]}]' % _TEXT  # a container without others in it
-_ELEMENT: Final = rb'(?:[^"\[\]{},]++|%b|%b)*+' % (_TEXT, _SMALL)
-# Some elements with their commas, the last element as far as it is simple, and the bracket or comma that ends it.
-_NEXT: Final = re.compile(rb"(?:%b,){0,256}+(%b)[\[\]{},]" % (_ELEMENT, _ELEMENT), re.DOTALL)
-_AFTER: Final = re.compile(rb"([ \t\r\n]*+)[\]},]")  # what stands behind a container that was put together
-_COMMA: Final = 0x2C
-_OPENS: Final = {0x5B: 0x5D, 0x7B: 0x7D}  # brackets and what closes them
-_OBJECT: Final = 0x7D
 _DEEPEST: Final = 1000  # levels; the fast parser goes little deeper
 _SPACE: Final = b" \t\r\n"
+_KEY: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_ITEM: Final = re.compile(rb"[ \t\r\n]*+()([\[{])")
+_MEMBER: Final = re.compile(rb"[ \t\r\n]*+(%b)[ \t\r\n]*+:[ \t\r\n]*+([\[{])" % _KEY, re.DOTALL)
+_AFTER: Final = re.compile(rb"[ \t\r\n]*+([,\]}])")  # what stands behind a container that was put together
+_OBJECT: Final = b"{"
+_STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))  # 255: -1
+_MARKS: Final = b"[]{},"
+_FILL: Final = bytes(PIECE)
 
 
 def is_heavy(data: bytes) -> bool:
@@ -34,7 +37,8 @@ def is_heavy(data: bytes) -> bool:
     if len(data) < _LONG:
         return False
     containers = data.count(b"[") + data.count(b"{")
-    return 25 * data.count(b",") + 100 * containers + 85 * data.count(b'"') > _TOO_LONG
+    quotes = data.count(b'"') - data.count(b'\\"')
+    return 25 * data.count(b",") + 100 * containers + 85 * quotes > _TOO_LONG
 
 
 def loads(data: bytes) -> Any:
@@ -48,111 +52,145 @@ def loads(data: bytes) -> Any:
 
 
 class _Odd(Exception):
-    """The scan met what no JSON is."""
+    """This is no JSON, or none that is worth the trouble."""
 
 
-class _Open:
-    """A container that is being read. Its elements from `start` on are not parsed yet; the last begins at `last`."""
+class _Window:
+    """How many brackets are open behind each byte of a part of the document that begins outside of texts."""
 
-    __slots__ = ("closing", "joined", "last", "made", "opened", "start")
+    def __init__(self, part: bytes) -> None:
+        if b'"' in part:
+            pieces = part.split(b'"')
+            texts = pieces[1::2]
+            if b"".join(texts).translate(None, _MARKS) != b"".join(texts):
+                pieces[1::2] = [_FILL[: len(text)] if len(text) <= PIECE else bytes(len(text)) for text in texts]
+                part = b'"'.join(pieces)
+        self._part = part
+        steps = part.translate(_STEPS)
+        self._flat = steps.count(0) == len(steps)  # no brackets: then there are no levels
+        self._levels = [] if self._flat else list(accumulate(array("b", steps)))
+        self._back: list[int] | None = None  # the levels from the last byte to the first
 
-    def __init__(self, closing: int, opened: int) -> None:
-        self.closing = closing
-        self.opened = opened
-        self.start = self.last = opened + 1
-        self.made: Any = None  # once some of it is parsed
-        self.joined = False  # whether the last element was put together, and no comma came yet
+    def end_of(self, level: int, at: int) -> int:
+        """The place of the bracket that ends a container whose elements have `level`; -1 if it is not here."""
+        try:
+            return self._levels.index(level - 1, at)
+        except ValueError:
+            return -1
+
+    def last_comma(self, level: int, at: int) -> int:
+        """The place of the last comma between elements that have `level`; -1 if there is none."""
+        found = self._part.rfind(b",", at)
+        if self._flat:
+            return found
+        while found >= 0 and self._levels[found] != level:  # it is within an element; where does that begin?
+            if self._back is None:
+                self._back = self._levels[::-1]
+            last = len(self._levels) - 1
+            try:
+                found = last - self._back.index(level, last - found)
+            except ValueError:
+                return -1
+            found = self._part.rfind(b",", at, found + 1)
+        return found
 
 
 class _Pieces:
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.stack: list[_Open] = []
+        # Quotes that begin or end no text are out of the way. Escapes stand in texts only.
+        self.plain = data.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in data else data
+        self.stack: list[Any] = []  # containers that are put together
+        self.at = 0
+        self.expected = False  # whether an element must come, behind a comma
 
     def read(self) -> Any:
-        data, stack = self.data, self.stack
-        top: _Open | None = None
-        end = 0
-        # Each match begins where the last one ended: a search could look at the same text again and again.
-        while found := (_AFTER if top is not None and top.joined else _NEXT).match(data, end):
-            begin, last, end = end, found.start(1), found.end()
-            sign = data[end - 1]
-            if top is not None and not top.joined and last > begin:
-                self._comma(top, last)
-            if sign in _OPENS:
-                if len(stack) == _DEEPEST or (top is None and data[: end - 1].strip(_SPACE)):
+        root = self._open(_ITEM, len(self.data))
+        if root is None:
+            raise _Odd
+        size = PIECE
+        while self.stack:
+            begin = self.at
+            end = begin + size
+            self._read(_Window(self.plain[begin:end]), begin, end)
+            if self.at == begin:
+                if end >= len(self.data):
                     raise _Odd
-                top = _Open(_OPENS[sign], end - 1)
-                stack.append(top)
-            elif top is None:
-                raise _Odd
-            elif sign == _COMMA:
-                self._comma(top, end)
+                size *= 4  # a long text
             else:
-                if sign != top.closing:
-                    raise _Odd
-                if top.made is not None:
-                    self._flush(end - 1)
-                done = stack.pop()
-                top = stack[-1] if stack else None
-                if top is None:
-                    return self._whole(done, end)
-                if done.made is not None:
-                    self._join(top, done, end)
-        raise _Odd
-
-    def _comma(self, top: _Open, end: int) -> None:
-        """A comma before `end`, in the innermost container."""
-        if top.joined or end - top.start > PIECE:
-            self._flush(end - 1)
-            top.start = end
-        top.last = end
-
-    def _whole(self, done: _Open, end: int) -> Any:
-        if done.made is None:
-            return orjson.loads(self.data)
-        if self.data[end:].strip(_SPACE):
+                size = PIECE
+        if self.data[self.at :].strip(_SPACE):
             raise _Odd
-        return done.made
+        return root
 
-    def _flush(self, end: int) -> None:
-        """Parses the elements of the innermost container up to `end`, and what stands before it in those around it."""
-        inner = self.stack[-1]
-        if inner.made is None:  # else those around it are so far already
-            for one in self.stack[:-1]:
-                if one.joined:
-                    raise _Odd
-                if one.last > one.start:
-                    self._parse(one, one.last - 1)
-                    one.start = one.last
-                elif one.made is None:
-                    one.made = {} if one.closing == _OBJECT else []
-        if not inner.joined:
-            self._parse(inner, end)
-        elif self.data[inner.start : end].strip(_SPACE):
-            raise _Odd
-        inner.joined = False
+    def _read(self, window: _Window, begin: int, end: int) -> None:
+        """Reads on as far as there are whole elements."""
+        level = 0
+        while self.stack and self.at < end:
+            top = self.stack[-1]
+            close = window.end_of(level, self.at - begin)
+            if close >= 0:
+                self._parse(top, begin + close)
+                self._close(top)
+                level -= 1
+                continue
+            comma = window.last_comma(level, self.at - begin)
+            if comma >= 0:
+                self._parse(top, begin + comma)
+                self._step()
+            if self._open(_MEMBER if top.__class__ is dict else _ITEM, end) is None:
+                return
+            level += 1
 
-    def _parse(self, into: _Open, end: int) -> None:
-        run = self.data[into.start : end]
-        made = orjson.loads(b"{%b}" % run if into.closing == _OBJECT else b"[%b]" % run)
-        if not made:
+    def _open(self, begins: re.Pattern[bytes], end: int) -> Any:
+        """The container that begins here, or None."""
+        found = begins.match(self.data, self.at, end)
+        if found is None:
+            return None
+        if len(self.stack) == _DEEPEST:
             raise _Odd
-        if into.made is None:
-            into.made = made
-        elif into.closing == _OBJECT:
-            into.made.update(made)
-        else:
-            into.made += made
+        made: Any = {} if found[2] == _OBJECT else []
+        if self.stack:
+            into = self.stack[-1]
+            if into.__class__ is dict:
+                into[orjson.loads(found[1])] = made
+            else:
+                into.append(made)
+        self.stack.append(made)
+        self.at = found.end()
+        self.expected = False
+        return made
 
-    def _join(self, into: _Open, done: _Open, end: int) -> None:
-        """Puts a container that was put together into the one around it."""
-        before = self.data[into.start : done.opened]
-        if into.closing == _OBJECT:
-            (key,) = orjson.loads(b"{%b0}" % before)
-            into.made[key] = done.made
-        elif before.strip(_SPACE):
+    def _parse(self, into: Any, end: int) -> None:
+        """Takes the elements up to `end` into their container."""
+        if self.at < end:
+            run = self.data[self.at : end]
+            made = orjson.loads(b"{%b}" % run if into.__class__ is dict else b"[%b]" % run)
+            if made:
+                self.expected = False
+                if into.__class__ is dict:
+                    into.update(made)
+                else:
+                    into += made
+        self.at = end
+
+    def _step(self) -> None:
+        """Over the comma behind an element."""
+        if self.expected:
             raise _Odd
-        else:
-            into.made.append(done.made)
-        into.start, into.joined = end, True
+        self.at += 1
+        self.expected = True
+
+    def _close(self, top: Any) -> None:
+        """Over the bracket that ends a container, and what stands behind it."""
+        if self.expected or self.data[self.at] != (0x7D if top.__class__ is dict else 0x5D):
+            raise _Odd
+        self.stack.pop()
+        self.at += 1
+        if self.stack:
+            after = _AFTER.match(self.data, self.at)
+            if after is None:
+                raise _Odd
+            self.at = after.start(1)
+            if after[1] == b",":
+                self._step()
