@@ -199,3 +199,27 @@ def test_a_whole_number_written_as_a_float_is_another_value(tmp_path: Path) -> N
             assert status["metadata"]["generation"] == 5
 
     run(story())
+
+
+def test_true_in_the_place_of_one_is_a_change(tmp_path: Path) -> None:
+    """Python holds them for equal."""
+
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, {"x-kubernetes-preserve-unknown-fields": True}, subresources={"status": {}})
+            await api.make(path("ducks"), obj("Duck", "d", {"a": 1, "list": [0], "deep": {"b": True}}))
+            for spec in ({"a": True}, {"list": [False]}, {"deep": {"b": 1}}):
+                before = (await api.get(path("ducks", "d")))["metadata"]
+                where = path("ducks", "d") + "?fieldManager=other"
+                patched = await api.send("PATCH", where, {"spec": spec}, kind=MERGE)
+                assert patched["metadata"]["generation"] == before["generation"] + 1
+                shown = patched["spec"]
+                assert all(repr(value) in repr(shown) for value in spec.values())
+            owned = {one["manager"]: one["fieldsV1"]["f:spec"] for one in patched["metadata"]["managedFields"]}
+            assert owned["other"] == {"f:a": {}, "f:deep": {"f:b": {}}, "f:list": {}}
+            applied = {"apiVersion": patched["apiVersion"], "kind": "Duck", "metadata": {"name": "d"}, "spec": {"a": 1}}
+            where = path("ducks", "d") + "?fieldManager=third"
+            refused = await api.send("PATCH", where, applied, kind="application/apply-patch+yaml")
+            assert [cause["field"] for cause in refused["details"]["causes"]] == [".spec.a"]
+
+    run(story())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.patch import STRATEGIC_PATCH, parse_patch, strategic
-from pilothouse.machinery.patch.restore import problem
+from pilothouse.machinery.patch.restore import problem, whole_numbers
 
 POD = builtin_types().get(CORE, "Pod")
 DEPLOYMENT = builtin_types().get("k8s.io/api/apps/v1", "Deployment")
@@ -235,3 +236,21 @@ def test_named_items_come_in_the_order_of_the_patch(items: list[Any]) -> None:
     wanted = names(items)
     assert [name for name in result if name in wanted] == wanted
     assert set(result) == {"main", "side", *wanted}
+
+
+def test_a_whole_float_is_an_integer_but_no_text() -> None:
+    """The converter takes `3.0` for 3, unlike the decoder of JSON."""
+    spec = {
+        "terminationGracePeriodSeconds": 3.0,
+        "nodeSelector": {"a": 1.0},
+        "volumes": [{"emptyDir": {"sizeLimit": 2.0}}],
+    }
+    result = whole_numbers(POD, {"metadata": {"generation": 2.5}, "spec": spec})
+    assert json.dumps(result["spec"]["terminationGracePeriodSeconds"]) == "3"
+    assert json.dumps(result["spec"]["volumes"]) == '[{"emptyDir": {"sizeLimit": 2}}]'
+    assert json.dumps(result["spec"]["nodeSelector"]) == '{"a": 1.0}'
+    assert problem(POD, result) == "cannot convert float64 to int64"
+
+
+def test_true_is_no_one() -> None:
+    assert patched({"spec": {"replicas": True}}, DEPLOYMENT, {"spec": {"replicas": 1}})["spec"]["replicas"] is True

@@ -94,6 +94,8 @@ def _typed(
         raise patch.refused(value, _other_kind(scope, kind, api_version))
     kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
     document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
+    if patch.floats:
+        document = restore.whole_numbers(target.schema, document)
     try:
         if version == target.version or patch.media_type == STRATEGIC_PATCH:  # which knows no other shape
             obj = scope.body.decode_value(document, findings, kept)

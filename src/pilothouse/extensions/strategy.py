@@ -12,6 +12,7 @@ from pilothouse.extensions import scale
 from pilothouse.extensions.definition import Version
 from pilothouse.kit.aside import HEAVY
 from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.jsoncodec import identical
 from pilothouse.machinery.structural import embedded, unique
 from pilothouse.machinery.structural.check import Check, check
 from pilothouse.machinery.structural.explain import ABSENT, explain
@@ -61,7 +62,7 @@ def _drop_status(new: Object, old: Object | None, context: Context) -> None:
 def _changed(new: Object, old: Object) -> bool:
     """Without a status of its own, all but metadata counts."""
     names = (new.keys() | old.keys()) - _NOT_COUNTED
-    return any(new.get(name) != old.get(name) for name in names)
+    return any(not identical(new.get(name), old.get(name)) for name in names)
 
 
 class _Validation:

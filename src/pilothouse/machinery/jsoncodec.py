@@ -18,7 +18,7 @@ from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
     "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact",
-    "go_float", "has_whole_float", "loads", "plain_floats", "preview", "type_meta", "surely_unique",
+    "go_float", "has_whole_float", "identical", "loads", "plain_floats", "preview", "type_meta", "surely_unique",
 ]  # fmt: skip
 
 _INT64: Final = 2**63
@@ -272,6 +272,16 @@ def has_whole_float(value: Any) -> bool:
             elif kind is dict:
                 todo.append(item.values())
     return False
+
+
+def identical(left: Any, right: Any) -> bool:
+    """Equality of settled JSON values to the letter: true is no 1. For where nothing says what type a value has."""
+    if left != right:
+        return False
+    kind = left.__class__
+    if kind is dict or kind is list:
+        return dumps_sorted(left) == dumps_sorted(right)
+    return (kind is bool) is (right.__class__ is bool)
 
 
 def _plain_number(value: Any) -> Any:

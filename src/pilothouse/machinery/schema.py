@@ -161,3 +161,30 @@ class Schema:
 
     def __repr__(self) -> str:
         return f"Schema({self.kind}, {self.package}.{self.name})" if self.package else f"Schema({self.kind})"
+
+
+_FREE_FORM: Final = frozenset({RAW, JSON})
+
+
+def free_form(schema: Schema) -> bool:
+    """Whether any JSON may stand somewhere in a value of the type, so that true can take the place of 1."""
+    known: bool | None = schema.compiled.get("free_form")
+    if known is not None:
+        return known
+    seen = {id(schema): schema}
+    todo = [schema]
+    found = False
+    for one in todo:
+        found = one.kind in _FREE_FORM or one.preserve_unknown
+        if found:
+            break
+        below = [field.schema for field in one.properties.values()] if one.kind == STRUCT else []
+        if one.kind in (MAP, LIST):
+            below = [one.items]
+        for inner in below:
+            if id(inner) not in seen:
+                seen[id(inner)] = inner
+                todo.append(inner)
+    for one in [schema] if found else todo:
+        one.compiled["free_form"] = found
+    return found

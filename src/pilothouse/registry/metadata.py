@@ -131,7 +131,7 @@ def raise_generation(
     rules = resource.generation
     if rules is None:
         return
-    changed = custom(obj, old) if custom is not None else rules.on_change and spec_changed(obj, old)
+    changed = custom(obj, old) if custom is not None else rules.on_change and spec_changed(obj, old, resource.same)
     if not changed and floats:
         changed = bool(floats - {"status"} if resource.status is not None else floats)
     new_meta, old_meta = obj["metadata"], old["metadata"]
@@ -143,10 +143,10 @@ def raise_generation(
         new_meta["generation"] = old_meta.get("generation", 0) + 1
 
 
-def spec_changed(obj: Object, old: Object) -> bool:
+def spec_changed(obj: Object, old: Object, same: Callable[[Any, Any], bool]) -> bool:
     """Anything but metadata and status differs."""
     for key in obj.keys() | old.keys():
-        if key not in ("metadata", "status", "kind", "apiVersion") and obj.get(key) != old.get(key):
+        if key not in ("metadata", "status", "kind", "apiVersion") and not same(obj.get(key), old.get(key)):
             return True
     return False
 

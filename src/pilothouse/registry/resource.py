@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from operator import eq
 from typing import Any
 
 from pilothouse.kit.record import record
-from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.jsoncodec import identical
+from pilothouse.machinery.schema import Schema, free_form
 from pilothouse.registry.behaviour import Behaviour
 
 NameRule = Callable[[str, bool], list[str]]  # (name, is a prefix) -> what is wrong with it
@@ -138,6 +140,11 @@ class Resource:
     @property
     def schema(self) -> Schema:
         return self.versions[self.hub].schema
+
+    @property
+    def same(self) -> Callable[[Any, Any], bool]:
+        """Equality of objects: where any JSON may stand, Python's holds true and 1 for equal."""
+        return identical if free_form(self.schema) else eq
 
     @property
     def hub_api_version(self) -> str:

@@ -358,8 +358,9 @@ class GenericStore:
 
     def _written(self, obj: Object, old: Object) -> bytes | None:
         """The bytes to store; None where nothing changed."""
-        obj = settled(old, obj)
-        return None if obj == old else self.codec.encode(obj)  # in whatever order its members are
+        same = self.resource.same
+        obj = settled(old, obj, same)
+        return None if same(obj, old) else self.codec.encode(obj)  # in whatever order its members are
 
     def prepare_update(self, obj: Object, old: Object, write: Write) -> None:
         """Metadata rules, reset fields, generation, validation. Raises Invalid."""

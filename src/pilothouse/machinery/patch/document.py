@@ -21,13 +21,17 @@ _CHECKS: Final = {JSON_PATCH: jsonpatch.check, MERGE_PATCH: mergepatch.check, ST
 
 
 class Patch:
-    """`patch(obj)` gives the patched document and what strict decoding says about the patch itself."""
+    """`patch(obj)` gives the patched document and what strict decoding says about the patch itself.
 
-    __slots__ = ("_schema", "_value", "findings", "media_type")
+    `floats`: it is a strategic one with whole numbers written as floats, which its converter takes for integers.
+    """
+
+    __slots__ = ("_schema", "_value", "findings", "floats", "media_type")
 
     def __init__(self, media_type: str, value: Any, schema: Schema, findings: list[str]) -> None:
         self.media_type = media_type
         self.findings = findings
+        self.floats = media_type == STRATEGIC_PATCH and jsoncodec.has_whole_float(value)
         self._value = value
         self._schema = schema
 

@@ -1,4 +1,6 @@
-"""Why a patched or applied document is no object of its type, in the words of the original's converter.
+"""What is special about documents that become objects through the original's converter, and not from JSON text.
+
+Here is why one is no object of its type, in the words of that converter.
 
 Strategic merge patch and apply do not decode JSON text but turn maps into objects, which has its own messages. Asked
 only when the decoder has refused the document; the first problem in the order of the type's fields is told.
@@ -11,10 +13,12 @@ import binascii
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
+from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
 _INTEGERS: Final = frozenset({s.INT32, s.INT64})
 _GO_TYPES: Final = {s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.STRING: "string", s.BOOL: "bool"}
+_TEXTS: Final = frozenset({s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME})
 _BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n")
 
 
@@ -40,6 +44,25 @@ def problem(schema: Schema, value: Any) -> str:
     return ""
 
 
+def whole_numbers(schema: Schema, value: Any) -> Any:
+    """The value with `3.0` as 3 wherever its type is no text: the converter takes it for an integer."""
+    if isinstance(value, dict):
+        if schema.kind == s.STRUCT:
+            known = schema.properties
+            return {
+                name: whole_numbers(known[name].schema, inner) if name in known else inner
+                for name, inner in value.items()
+            }
+        return (
+            {name: whole_numbers(schema.items, inner) for name, inner in value.items()}
+            if schema.kind == s.MAP
+            else value
+        )
+    if isinstance(value, list):
+        return [whole_numbers(schema.items, item) for item in value] if schema.kind == s.LIST else value
+    return value if schema.kind in _TEXTS else plain_floats(value)
+
+
 def _in_struct(schema: Schema, value: Any) -> str:
     if not isinstance(value, dict):
         return f"cannot restore struct from: {_kind(value)}"
@@ -61,7 +84,7 @@ def _in_scalar(kind: str, value: Any) -> str:
         return f"cannot convert int64 to {target}" if kind == s.STRING else ""
     if isinstance(value, float):
         if kind in _INTEGERS:
-            return f"cannot convert float64 to {target}"
+            return "" if value.is_integer() else f"cannot convert float64 to {target}"
         return "" if kind == s.FLOAT64 else f"unrecognized type: {target}"
     return "" if isinstance(value, str) and kind == s.STRING else f"unrecognized type: {target}"
 

@@ -90,7 +90,11 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
 
 def _unchanged(before: _Map, after: _Map) -> bool:
     return len(before) == len(after) and all(
-        name in before and (before[name] is value or (type(value) not in (dict, list) and before[name] == value))
+        name in before
+        and (
+            before[name] is value
+            or (type(value) not in (dict, list) and type(before[name]) is type(value) and before[name] == value)
+        )
         for name, value in after.items()
     )
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.jsoncodec import identical
+from pilothouse.machinery.schema import Schema, free_form
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
 from pilothouse.machinery.typed.own import Own, added
 from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, shape_of
@@ -15,6 +16,8 @@ from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Dupli
 # compare(element, old, new, gained, lost): both are there (null too) and not equal; puts what it finds under `element`.
 _Compare = Callable[[str, Any, Any, Node, Node], None]
 _ABSENT: Final = object()
+# loose(name): whether what stands there is of any type, so that values that Python holds for equal may not be.
+_Loose = Callable[[str], bool]
 _MapWalk = Callable[[dict[str, Any], dict[str, Any], Node, Node], None]
 
 
@@ -46,15 +49,21 @@ def _walk(schema: Schema) -> _MapWalk:
                     pair = (_free, _added_free) if shape.open else (_leaf, _added_leaf)
             return pair
 
-        schema.compiled["typed.compare.fields"] = found = _walk_names(child)
+        loose = _loose_fields(shape) if free_form(schema) else None
+        schema.compiled["typed.compare.fields"] = found = _walk_names(child, loose)
     return found
 
 
-def _walk_names(child: Callable[[str], tuple[_Compare, Own]]) -> _MapWalk:
+def _loose_fields(shape: Shape) -> _Loose:
+    known = {name: free_form(field.schema) for name, field in shape.fields.items()}
+    return lambda name: known.get(name, True)
+
+
+def _walk_names(child: Callable[[str], tuple[_Compare, Own]], loose: _Loose | None) -> _MapWalk:
     def walk(old: dict[str, Any], new: dict[str, Any], gained: Node, lost: Node) -> None:
         for name, now in new.items():
             before = old.get(name, _ABSENT)
-            if before is now or before == now:
+            if before is now or (before == now and (loose is None or not loose(name) or identical(before, now))):
                 continue
             element = f"f:{name}"
             if before is _ABSENT:
@@ -86,7 +95,8 @@ def _compile(shape: Shape, schema: Schema) -> _Compare:
         raise TypeError(f"{schema!r} has no items")
     if shape.kind == MAP:
         pair = (_compared(shape.item), added(shape.item))
-        return _maps(_walk_names(lambda name: pair))
+        loose = free_form(shape.item)
+        return _maps(_walk_names(lambda name: pair, (lambda name: True) if loose else None))
     return (
         _lists(shape, _leaf, _added_leaf)
         if shape.kind == SET
@@ -141,6 +151,7 @@ def _compare_items(
     shape: Shape, before: list[Any], now: list[Any], same: _Compare, own: Own, gained: Node, lost: Node
 ) -> None:
     old, new = index(shape, before), index(shape, now)
+    loose = shape.item is not None and free_form(shape.item)
     for key, item in new.items():
         was = old.get(key, _ABSENT)
         if item is Duplicated:
@@ -156,7 +167,7 @@ def _compare_items(
         elif was is Duplicated:
             # No longer doubled: the mark was a member, and the item is one again; what it holds is new.
             gained[key] = own(item)
-        elif was is not item and was != item:
+        elif was is not item and (was != item or (loose and not identical(was, item))):
             same(key, was, item, gained, lost)
     for key, was in old.items():
         if key not in new:
@@ -188,4 +199,4 @@ def _free(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:
 
 
 _added_free: Final[Own] = added(Schema("json"))
-_walk_free: Final[_MapWalk] = _walk_names(lambda name: (_free, _added_free))
+_walk_free: Final[_MapWalk] = _walk_names(lambda name: (_free, _added_free), lambda name: True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pilothouse.machinery.jsoncodec import identical
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, shape_of
 
@@ -29,7 +30,7 @@ def merger(schema: Schema) -> Merge:
 
 def same(a: Any, b: Any) -> bool:
     """Equal as the original sees it: numbers by value, but true is not 1."""
-    return bool(a == b) and (type(a) is bool) is (type(b) is bool)
+    return bool(a == b) and (type(a) is str or identical(a, b))
 
 
 def _whole(live: Any, config: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from pilothouse.registry.managed import entries as e
@@ -27,10 +29,10 @@ def with_entries(obj: Object, entries: list[dict[str, Any]]) -> Object:
     return {**obj, "metadata": {key: value for key, value in known.items() if key != "managedFields"}}
 
 
-def settled(live: Object, new: Object) -> Object:
+def settled(live: Object, new: Object, same: Callable[[Any, Any], bool] = operator.eq) -> Object:
     """`new`, or with the times of `live` where nothing but times of entries differs, so that such a write is none.
 
-    To be asked last, once the object is defaulted and admitted.
+    To be asked last, once the object is defaulted and admitted. `same`: equality of objects of the type.
     """
     stored, made = managed_fields(live), managed_fields(new)
     if stored is made or not stored or not made or len(stored) != len(made):
@@ -38,7 +40,7 @@ def settled(live: Object, new: Object) -> Object:
     if any(_timeless(a) != _timeless(b) for a, b in zip(stored, made, strict=True)):
         return new
     with_old_times = with_entries(new, stored)
-    return with_old_times if with_old_times == live else new
+    return with_old_times if same(with_old_times, live) else new
 
 
 def resets(document: Any) -> bool:

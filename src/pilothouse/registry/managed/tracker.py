@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import field
+from operator import eq
 from typing import Any, Final
 
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
-from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.jsoncodec import identical
+from pilothouse.machinery.schema import Schema, free_form
 from pilothouse.machinery.typed import applied, compare, created, merge, problems, prune
 from pilothouse.machinery.typed.create import without_skipped
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, intersect, is_member, of_paths, subtract, union
@@ -269,7 +271,7 @@ class Tracker:
             left = yield from self._taken(others, live, merged, changes, conflicts)
         if conflicts and not force:
             raise ConflictError(conflicts)
-        changed = merged is not live and merged != live
+        changed = merged is not live and not (identical if free_form(self.schema) else eq)(merged, live)
         time = now if changed else last.time if last is not None else ""
         mine = self._entry(manager, APPLY, time, fields)
         if last is not None and not changed and last.api_version == self.api_version and last.fields == mine.fields:
