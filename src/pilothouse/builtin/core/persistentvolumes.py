@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from pilothouse.builtin.shared.podwarnings import node_term_warnings
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.builtin.shared.volumes import csi_driver
-from pilothouse.builtin.shared.volumesources import COMMON, needs, one_source
+from pilothouse.builtin.shared.volumesources import LONG_TARGET, PERSISTENT, one_source
 from pilothouse.builtin.shared.volumewarnings import OLD_SOURCES
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, on_update, rules, sorted_map
@@ -24,9 +25,9 @@ from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 _RECLAIM: Final = ("Delete", "Recycle", "Retain")
 _NO_AFFINITY_CHANGE: Final = "field is immutable, except for updating from beta label to GA"
 _SECRETS: Final = (
-    "controllerPublishSecretRef", "nodeStageSecretRef", "nodePublishSecretRef", "controllerExpandSecretRef",
-    "nodeExpandSecretRef",
+    "controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef",
 )  # fmt: skip
+_EXPANSION: Final = "controllerExpandSecretRef"
 _RECYCLING: Final = (
     "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
 )
@@ -70,24 +71,19 @@ def _csi(value: Mapping[str, Any], field: Field) -> None:
     for name in _SECRETS:
         secret = value.get(name)
         if secret is not None:
-            if not secret.get("name"):
-                field.required(f"{name}.name")
-            if not secret.get("namespace"):
-                field.required(f"{name}.namespace")
+            field.named(f"{name}.name", secret.get("name", ""), names.subdomain)
+            field.named(f"{name}.namespace", secret.get("namespace", ""), names.label)
 
 
-def _azure_file(value: Mapping[str, Any], field: Field) -> None:
-    needs("secretName", "shareName")(value, field)
-    space = value.get("secretNamespace")
-    if space is not None and not space:
-        field.required("secretNamespace")
-
-
-_SOURCES: Final[dict[str, Rule]] = {**COMMON, "local": _local, "csi": _csi, "azureFile": _azure_file}
+_SOURCES: Final[dict[str, Rule]] = {**PERSISTENT, "local": _local, "csi": _csi}
 
 
 def _sources(spec: Mapping[str, Any], field: Field) -> None:
     named = one_source(spec, _SOURCES, field)
+    iscsi = spec.get("iscsi") or {}
+    portal = iscsi.get("targetPortal", "")
+    if iscsi.get("initiatorName") is not None and len(f"{field.root['metadata'].get('name', '')}:{portal}") > 64:
+        field.invalid("iscsi.targetportal", portal, LONG_TARGET)
     if spec.get("local") is not None and spec.get("nodeAffinity") is None:
         field.required("nodeAffinity", "Local volume requires node affinity")
     if not named:
@@ -128,7 +124,8 @@ def _spec(spec: Mapping[str, Any], field: Field) -> None:
         field.not_supported("persistentVolumeReclaimPolicy", policy, _RECLAIM)
     _affinity(spec, field)
     _sources(spec, field)
-    if (spec.get("hostPath") or {}).get("path") == "/" and policy == "Recycle":
+    path = (spec.get("hostPath") or {}).get("path", "")
+    if path.startswith("/") and posixpath.normpath(path).strip("/") == "" and policy == "Recycle":
         why = "may not be 'recycle' for a hostPath mount of '/'"
         field.forbidden("persistentVolumeReclaimPolicy", why)
     name = spec.get("storageClassName", "")
@@ -139,7 +136,10 @@ def _spec(spec: Mapping[str, Any], field: Field) -> None:
         field.not_supported("volumeMode", mode, VOLUME_MODES)
     name = spec.get("volumeAttributesClassName")
     if name is not None:
-        field.all_invalid("volumeAttributesClassName", name, names.subdomain(name))
+        if not name:
+            field.required("volumeAttributesClassName", "an empty string is disallowed")
+        else:
+            field.all_invalid("volumeAttributesClassName", name, names.subdomain(name))
         if spec.get("csi") is None:
             field.required("csi", "has to be specified when using volumeAttributesClassName")
 
@@ -163,14 +163,15 @@ def _fixed(spec: Mapping[str, Any], field: Field) -> None:
 
 
 def _secrets_apart(after: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether the sources are the same but for a CSI driver's expansion secrets that were not set before."""
+    """Whether the sources are the same but for a CSI driver's secret of expansion that was not set before."""
     if same(after, before):
         return True
     new, old = after.get("csi"), before.get("csi")
     if new is None or old is None:
         return False
-    added = {name for name in ("controllerExpandSecretRef", "nodeExpandSecretRef") if old.get(name) is None}
-    return same({name: one for name, one in new.items() if name not in added}, old)
+    if old.get(_EXPANSION) is not None:
+        return False
+    return same({name: one for name, one in new.items() if name != _EXPANSION}, old)
 
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:

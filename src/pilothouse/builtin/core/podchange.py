@@ -23,14 +23,20 @@ _NODE_RULES: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 Object = Mapping[str, Any]
 
 
-def _deadline(new: Object, old: Object, field: Field) -> None:
+def _deadline(new: Object, old: Object, field: Field) -> bool:
+    """Whether the deadline is such that the rest is not looked at."""
     after, before = new.get("activeDeadlineSeconds"), old.get("activeDeadlineSeconds")
+    if after is not None and not 0 <= after < 2**31:
+        field.invalid("activeDeadlineSeconds", after, f"must be between 0 and {2**31 - 1}, inclusive")
+        return True
     if before is None:
-        return
+        return False
     if after is None:
         field.invalid("activeDeadlineSeconds", None, "must not update from a positive integer to nil value")
     elif after > before:
         field.invalid("activeDeadlineSeconds", after, "must be less than or equal to previous value")
+        return True
+    return False
 
 
 def _tolerations(new: Object, old: Object, field: Field) -> None:
@@ -123,19 +129,19 @@ def _munged(new: Object, old: Object) -> dict[str, Any]:
 def pod_update(new: Object, field: Field) -> bool | None:
     """For the spec: `field.old` is the old spec. True where the rest makes no sense."""
     old = field.old
-    counts = [len(new.get(kind) or ()) != len(old.get(kind) or ()) for kind in _CONTAINERS]
-    if any(counts):
-        field.forbidden(_CONTAINERS[counts.index(True)], _COUNT)
+    for kind in _CONTAINERS:
+        if len(new.get(kind) or ()) != len(old.get(kind) or ()):
+            field.forbidden(kind, _COUNT)
+            return True
+    if _deadline(new, old, field):
         return True
-    before = len(field.found)
-    _deadline(new, old, field)
+    _tolerations(new, old, field)
     _gates(new, old, field)
     if old.get("schedulingGates"):
         _gated_selector(new, old, field)
         _gated_affinity(new, old, field)
-    _tolerations(new, old, field)
     munged = _munged(new, old)
-    if len(field.found) == before and not same(munged, old):
+    if not same(munged, old):
         field.forbidden("", _ONLY + diff("PodSpec", dict(old), munged))
     return None
 

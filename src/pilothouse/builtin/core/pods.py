@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from pilothouse.builtin.core.podchange import ephemeral_update, pod_resize, pod_update
 from pilothouse.builtin.core.podstatus import pod_status
+from pilothouse.builtin.shared.containers import image_blanks
+from pilothouse.builtin.shared.podannotations import annotation_changes, armor_agrees, pod_annotations, seccomp_agrees
 from pilothouse.builtin.shared.poddefaults import pod_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podspec import pod_spec
@@ -20,20 +22,53 @@ from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 _GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"
 
 
-def _on_create(spec: Mapping[str, Any], field: Field) -> None:
-    if spec.get("nodeName") and spec.get("schedulingGates"):
-        field.forbidden("nodeName", "cannot be set until all schedulingGates have been cleared")
-    if spec.get("ephemeralContainers"):
-        field.forbidden("ephemeralContainers", "cannot be set on create")
+def _annotations_of(pod: Mapping[str, Any]) -> Mapping[str, str]:
+    found: Mapping[str, str] = (pod.get("metadata") or {}).get("annotations") or {}
+    return found
 
 
-def _images(spec: Mapping[str, Any], field: Field) -> None:
-    """Blanks around an image's name are refused in pods only."""
+def _annotations(metadata: Mapping[str, Any], field: Field) -> None:
+    """What annotations mean for a pod, told from its metadata."""
+    found = metadata.get("annotations")
+    if found:
+        before = len(field.found)
+        old = _annotations_of(field.root_old) if field.updating else None
+        pod_annotations(found, field.root.get("spec") or {}, field, old)
+        field.prefix(before, "annotations")
+
+
+def _annotation_changes(metadata: Mapping[str, Any], field: Field) -> None:
+    """On update; told from the metadata."""
+    before = len(field.found)
+    annotation_changes(metadata.get("annotations") or {}, _annotations_of(field.root_old), field)
+    field.prefix(before, "annotations")
+
+
+def _spec(spec: Mapping[str, Any], field: Field) -> None:
+    """What a pod's spec must be, beyond a template's: told from the spec."""
+    pod_spec(spec, field, field.root["metadata"].get("name", ""))
+    if spec.get("volumes") and not spec.get("serviceAccountName"):
+        for index, volume in enumerate(spec["volumes"]):
+            for place, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
+                if source.get("serviceAccountToken") is not None:
+                    path = f"volumes[{index}].projected.sources[{place}].serviceAccountToken"
+                    field.forbidden(path, "must not be specified when serviceAccountName is not set")
     for kind in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(kind) or ()):
-            image = container.get("image", "")
-            if image and (image[0] == " " or image[-1] == " " or image != image.strip()):
-                field.invalid(f"{kind}[{index}].image", image, "must not have leading or trailing whitespace")
+            before = len(field.found)
+            image_blanks(container, field)
+            if len(field.found) > before:
+                field.prefix(before, f"{kind}[{index}]")
+
+
+def _on_create(spec: Mapping[str, Any], field: Field) -> None:
+    if spec.get("ephemeralContainers"):
+        field.forbidden("ephemeralContainers", "cannot be set on create")
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        field.forbidden("nodeName", "cannot be set until all schedulingGates have been cleared")
+    annotations = _annotations_of(field.root)
+    seccomp_agrees(annotations, spec, field)
+    armor_agrees(annotations, spec, field)
 
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
@@ -125,12 +160,16 @@ def _taken(container: Object, sent: Object | None) -> Object:
 
 # Most updates of pods are about labels and annotations: a spec that was stored is not judged again.
 _validate: Final = rules(
-    at("spec", if_changed(pod_spec), on_create(_on_create), on_update(if_changed(pod_update)), on_create(_images))
+    at("metadata", _annotations),
+    at("spec", if_changed(_spec), on_create(_on_create)),
+    on_update(at("metadata", _annotation_changes)),
+    at("spec", on_update(if_changed(pod_update))),
 )
+_status: Final = rules(at("metadata", _annotation_changes, _annotations), at("status", pod_status))
 _parts: Final = {
-    "status": Part(_prepare_status, rules(at("status", pod_status))),
-    "ephemeralcontainers": Part(_prepare_ephemeral, rules(at("spec", pod_spec, ephemeral_update))),
-    "resize": Part(_prepare_resize, rules(at("spec", pod_spec, pod_resize))),
+    "status": Part(_prepare_status, _status),
+    "ephemeralcontainers": Part(_prepare_ephemeral, rules(at("spec", _spec, ephemeral_update))),
+    "resize": Part(_prepare_resize, rules(at("spec", _spec, pod_resize))),
 }
 
 behaviour = Behaviour(defaults=pod_defaults, prepare=_prepare, validate=_validate, warn=pod_warnings, parts=_parts)

@@ -9,16 +9,8 @@ from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podtemplate import pod_template
 from pilothouse.builtin.shared.podwarnings import spec_warnings
-from pilothouse.machinery.rules import Field, at, defaults, rules
+from pilothouse.machinery.rules import at, defaults, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
-
-
-def _template(value: Object, field: Field) -> None:
-    """As others' templates, but metadata is told without `metadata`."""
-    before = len(field.found)
-    pod_template(value, field)
-    for one in field.found[before:]:
-        one[0] = one[0].removeprefix("metadata.")
 
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
@@ -29,7 +21,7 @@ def _warn(new: Object, old: Object | None) -> Sequence[str]:
     return spec_warnings("template", new.get("template") or {}, (old or {}).get("template"))
 
 
-_validate: Final = rules(at("template", _template))
+_validate: Final = rules(at("template", pod_template))
 
 behaviour = Behaviour(
     defaults=defaults({"template": template_defaults}), prepare=_prepare, validate=_validate, warn=_warn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared.selectors import lenient_label_selector, lenient_node_selector_term, node_selector
+from pilothouse.builtin.shared.selectors import label_selector, lenient_node_selector_term, node_selector
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
@@ -33,17 +33,25 @@ def _node(value: Object, field: Field) -> None:
     field.each(_PREFERRED, _preferred_node, value.get(_PREFERRED))
 
 
-def _label_keys(value: Object, field: Field) -> None:
-    """Keys whose values are taken from the pod itself."""
+def label_keys(value: Object, field: Field) -> None:
+    """Keys whose values are taken from the pod itself. In a pod they are in the selector by now: once is right."""
     match, mismatch = value.get("matchLabelKeys") or [], value.get("mismatchLabelKeys") or []
-    if value.get("labelSelector") is None:
-        for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
-            if keys:
-                field.forbidden(name, "must not be specified when labelSelector is not set")
+    if not match and not mismatch:
         return
+    selector = value.get("labelSelector")
     for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
+        if keys and selector is None:
+            field.forbidden(name, "must not be specified when labelSelector is not set")
+            continue
         for index, key in enumerate(keys):
             field.all_invalid(f"{name}[{index}]", key, words.qualified_name(key))
+    places = {key: index for index, key in enumerate(match)}
+    seen = set((selector or {}).get("matchLabels") or ())
+    for one in (selector or {}).get("matchExpressions") or ():
+        key = one.get("key", "")
+        if key in places and key in seen:  # told without the name of the list, as in the original
+            field.invalid(f"[{places[key]}]", key, "exists in both matchLabelKeys and labelSelector")
+        seen.add(key)
     for index, key in enumerate(match):
         if key in mismatch:
             field.invalid(f"matchLabelKeys[{index}]", key, "exists in both matchLabelKeys and mismatchLabelKeys")
@@ -59,10 +67,10 @@ def topology_key(key: str, field: Field) -> None:
 def _term(value: Object, field: Field) -> None:
     for name in ("labelSelector", "namespaceSelector"):
         if value.get(name) is not None:
-            field.within(name, lenient_label_selector, value[name])
+            field.within(name, label_selector, value[name])
     for name in value.get("namespaces") or ():
         field.all_invalid("namespace", name, words.label(name))
-    _label_keys(value, field)
+    label_keys(value, field)
     topology_key(value.get("topologyKey", ""), field)
 
 

@@ -12,6 +12,10 @@ from pilothouse.machinery.rules import Field
 
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES: Final = ("Block", "Filesystem")
+_NOT_IN_TEMPLATES: Final = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields",
+)  # fmt: skip
 ONCE_ALONE: Final = "may not use ReadWriteOncePod with other access modes"
 
 Object = Mapping[str, Any]
@@ -22,7 +26,7 @@ def access_modes(modes: list[str], field: Field) -> None:
     for one in modes:
         if one not in ACCESS_MODES:
             field.not_supported("", one, ACCESS_MODES)
-    if "ReadWriteOncePod" in modes and len(set(modes)) > 1:
+    if "ReadWriteOncePod" in modes and any(one in ACCESS_MODES for one in modes if one != "ReadWriteOncePod"):
         field.forbidden("", ONCE_ALONE)
 
 
@@ -54,13 +58,13 @@ def _sources(value: Object, field: Field) -> None:
 
 def claim_spec(value: Object, field: Field) -> None:
     """The spec of a claim."""
-    selector = value.get("selector")
-    if selector is not None:
-        field.within("selector", label_selector, selector)
     modes = value.get("accessModes")
     if not modes:
         field.required("accessModes", "at least 1 access mode is required")
-    else:
+    selector = value.get("selector")
+    if selector is not None:
+        field.within("selector", label_selector, selector)
+    if modes:
         field.within("accessModes", access_modes, modes)
     storage = ((value.get("resources") or {}).get("requests") or {}).get("storage")
     if storage is None:
@@ -82,11 +86,11 @@ def claim_spec(value: Object, field: Field) -> None:
 def claim_template(value: Object, field: Field) -> None:
     """The template of an ephemeral volume: metadata of labels and annotations alone, and a spec."""
     metadata = value.get("metadata") or {}
-    if metadata.get("labels"):
-        field.within("metadata.labels", labels, metadata["labels"])
     for key in sorted(metadata.get("annotations") or ()):
         field.all_invalid("metadata.annotations", key, words.qualified_name(key.lower()))
-    for name in ("name", "generateName", "namespace", "finalizers", "ownerReferences"):
+    if metadata.get("labels"):
+        field.within("metadata.labels", labels, metadata["labels"])
+    for name in _NOT_IN_TEMPLATES:
         if metadata.get(name):
-            field.forbidden(f"metadata.{name}", "cannot be set")
+            field.forbidden(f"metadata.{'uID' if name == 'uid' else name}", "cannot be set")
     field.within("spec", claim_spec, value.get("spec") or {})

@@ -168,6 +168,13 @@ def _restarts(value: Object, field: Field) -> None:
             field.too_many(f"{path}.exitCodes.values", len(numbers), MAX_EXIT_CODES)
 
 
+def image_blanks(value: Object, field: Field) -> None:
+    """Blanks around an image's name are refused in pods, not in templates; told from the container."""
+    image = value.get("image", "")
+    if image != image.strip():
+        field.invalid("image", image, "must not have leading or trailing whitespace")
+
+
 def containers(items: Sequence[Object], field: Field, pod: PodFacts) -> None:
     """`containers`, told from the list."""
     names: set[str] = set()
@@ -224,6 +231,11 @@ def init_containers(items: Sequence[Object], field: Field, pod: PodFacts, others
             field.duplicate("name", name)
         elif name:
             names.add(name)
+        if len(found) > before:
+            field.prefix(before, f"[{index}]")
+        for clash in _ports_of_one(value, field) if value.get("ports") else ():
+            found.append(clash)
+        before = len(found)
         if sidecar:
             if value.get("lifecycle") is not None:
                 start = len(found)
@@ -235,37 +247,39 @@ def init_containers(items: Sequence[Object], field: Field, pod: PodFacts, others
             for forbidden in _NOT_INIT:
                 if value.get(forbidden) is not None:
                     field.forbidden(forbidden, "may not be set for init containers without restartPolicy=Always")
-        host_ports_of_one(value, field)
         if len(found) > before:
             field.prefix(before, f"[{index}]")
             if field.full:
                 break
 
 
-def host_ports_of_one(value: Object, field: Field) -> None:
-    """An init container runs alone, so only its own ports can clash; told from the container."""
+def _ports_of_one(value: Object, field: Field) -> list[list[str]]:
+    """An init container runs alone, so only its own ports can clash: told as if it were the first, as in the original.
+
+    The causes are taken out of the field, as they are not to be told of this container.
+    """
     before = len(field.found)
     host_ports([value], field)
-    for one in field.found[before:]:
-        one[0] = one[0].removeprefix("[0].")
+    clashes = field.found[before:]
+    del field.found[before:]
+    return clashes
 
 
 def ephemeral_containers(items: Sequence[Object], field: Field, pod: PodFacts, spec: Object) -> None:
     """`ephemeralContainers`, told from the list."""
     others = {one.get("name") for one in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))}
-    targets = {one.get("name") for one in spec.get("containers") or ()}
-    targets |= {one.get("name") for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"}
     names: set[str] = set()
     found = field.found
     for index, value in enumerate(items):
         before = len(found)
         _common(value, field, pod)
+        image_blanks(value, field)
         name = value.get("name", "")
         if name in names or name in others:
             field.duplicate("name", name)
         names.add(name)
         target = value.get("targetContainerName", "")
-        if target and target not in targets:
+        if target and target not in others:
             field.not_found("targetContainerName", target)
         for forbidden in _NOT_EPHEMERAL:
             held = value.get(forbidden)

@@ -16,10 +16,9 @@ ENV_FIELDS: Final = (
     "status.hostIPs", "status.podIP", "status.podIPs",
 )  # fmt: skip
 FILE_FIELDS: Final = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
-_ALL_FIELDS: Final = frozenset(
-    {*ENV_FIELDS, *FILE_FIELDS, "spec.restartPolicy", "spec.schedulerName", "status.phase", "spec.host"}
-)
-_SUBSCRIPT: Final = re.compile(r"(.*)\['(.*)'\]")
+_ALL_FIELDS: Final = frozenset({*ENV_FIELDS, *FILE_FIELDS, "spec.restartPolicy", "spec.schedulerName", "status.phase"})
+_OLD_NAMES: Final = {"spec.host": "spec.nodeName"}  # what clients of long ago call it
+_SUBSCRIPT: Final = re.compile(r"(.+?)\['(.*)'\]", re.DOTALL)
 _RESOURCES: Final = (
     "limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage",
     "requests.memory",
@@ -41,16 +40,18 @@ def field_ref(value: Object, field: Field, supported: Sequence[str]) -> None:
     if not path:
         field.required("fieldPath")
         return
+    if version != "v1":
+        field.invalid("fieldPath", path, f"error converting fieldPath: unsupported pod version: {version}")
+        return
     found = _SUBSCRIPT.fullmatch(path)
     if found:
         _subscripted(path, found[1], found[2], field)
         return
-    if version != "v1":
-        field.invalid("fieldPath", path, f"error converting fieldPath: unsupported pod version: {version}")
-    elif path not in _ALL_FIELDS:
+    named = _OLD_NAMES.get(path, path)
+    if named not in _ALL_FIELDS:
         field.invalid("fieldPath", path, f"error converting fieldPath: field label not supported: {path}")
-    elif path not in supported:
-        field.not_supported("fieldPath", path, supported)
+    elif named not in supported:
+        field.not_supported("fieldPath", named, supported)
 
 
 def _subscripted(path: str, base: str, key: str, field: Field) -> None:
@@ -59,12 +60,13 @@ def _subscripted(path: str, base: str, key: str, field: Field) -> None:
     elif base == "metadata.labels":
         field.all_invalid("", key, words.qualified_name(key))
     else:
-        field.invalid("", path, "does not support subscript")
+        why = f"error converting fieldPath: field label does not support subscript: {path}"
+        field.invalid("fieldPath", path, why)
 
 
 def _divisor(value: Object, field: Field) -> None:
-    divisor, name = value.get("divisor"), value["resource"]
-    if divisor is None or nanos(divisor) == 0:
+    divisor, name = value.get("divisor"), value.get("resource", "")
+    if divisor is None or nanos(divisor) == 0 or (name not in _RESOURCES and not name.startswith(_HUGE)):
         return
     kind = "local ephemeral storage" if name.endswith("ephemeral-storage") else name.partition(".")[2]
     kind = "hugepages" if name.startswith(_HUGE) else kind
@@ -83,8 +85,7 @@ def resource_field_ref(value: Object, field: Field, of_volume: bool) -> None:
         field.required("resource")
     elif name not in _RESOURCES and not name.startswith(_HUGE):
         field.not_supported("resource", name, _RESOURCES)
-    else:
-        _divisor(value, field)
+    _divisor(value, field)
 
 
 def key_ref(value: Object, field: Field) -> None:

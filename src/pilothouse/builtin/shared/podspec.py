@@ -123,6 +123,7 @@ def _dns(spec: Object, field: Field) -> None:
             return
         if not config.get("nameservers"):
             field.required("dnsConfig.nameservers", "must provide at least one DNS nameserver when `dnsPolicy` is None")
+            return
     if config is None:
         return
     servers = config.get("nameservers") or []
@@ -235,13 +236,13 @@ def _placement(spec: Object, field: Field) -> None:
         field.within("topologySpreadConstraints", topology_spread, spec["topologySpreadConstraints"])
 
 
-def pod_spec(spec: Object, field: Field) -> None:
-    """The spec of a pod or of a template, told from the spec."""
+def pod_spec(spec: Object, field: Field, pod: str = "") -> None:
+    """The spec of a pod or of a template, told from the spec. `pod`: the pod's name, empty for a template."""
     found = field.found
     known: dict[str, Object] = {}
     if spec.get("volumes"):
         before = len(found)
-        known = volumes(spec["volumes"], field)
+        known = volumes(spec["volumes"], field, pod)
         if len(found) > before:
             field.prefix(before, "volumes")
     claims = _claims(spec["resourceClaims"], field) if spec.get("resourceClaims") else []

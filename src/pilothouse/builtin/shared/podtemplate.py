@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from pilothouse.builtin.shared.podannotations import pod_annotations, seccomp_agrees
 from pilothouse.builtin.shared.podspec import pod_spec
 from pilothouse.builtin.shared.selectors import is_empty, is_valid, labels, matches
 from pilothouse.machinery import names as words
@@ -30,12 +31,18 @@ def annotation_keys(value: Object, field: Field) -> None:
 def pod_template(value: Object, field: Field) -> None:
     """A template by itself, told from it."""
     metadata = value.get("metadata") or {}
-    if metadata.get("labels"):
-        field.within("metadata.labels", labels, metadata["labels"])
-    if metadata.get("annotations"):
-        field.within("metadata.annotations", annotation_keys, metadata["annotations"])
-    spec = value.get("spec") or {}
+    annotations, spec = metadata.get("annotations"), value.get("spec") or {}
+    if metadata.get("labels"):  # told without `metadata`, as in the original
+        field.within("labels", labels, metadata["labels"])
+    if annotations:
+        field.within("annotations", annotation_keys, annotations)
+        before = len(field.found)
+        pod_annotations(annotations, spec, field)
+        field.prefix(before, "annotations")
     field.within("spec", pod_spec, spec)
+    before = len(field.found)
+    seccomp_agrees(annotations, spec, field)
+    field.prefix(before, "spec")
     if spec.get("ephemeralContainers"):
         field.forbidden("spec.ephemeralContainers", _NO_EPHEMERAL)
 

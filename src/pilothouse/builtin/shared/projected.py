@@ -70,14 +70,14 @@ def downward_files(items: Sequence[Object], field: Field) -> None:
 
 
 class _Paths:
-    """Every path of a projected volume may be used once; told at the volume."""
+    """Every path of a projected volume (those of tokens apart) may be used once; told at the volume."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
         self.conflicts: list[str] = []
 
-    def take(self, path: str, shown: str) -> None:
-        if not path:
+    def take(self, path: str, shown: str, even_empty: bool = False) -> None:
+        if not path and not even_empty:
             return
         if path in self.used:
             self.conflicts.append(shown)
@@ -101,6 +101,14 @@ def _token(value: Object, field: Field) -> None:
         field.invalid("expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
 
 
+def _bundle_name(name: str, field: Field) -> None:
+    """A trust bundle's name; where it belongs to a signer, it begins with the signer's."""
+    if not name:
+        field.required("name", "must be a valid object name")
+    for why in words.subdomain(name.rpartition(":")[2]):
+        field.invalid("name", name, f"not a valid clustertrustbundlename: {why}")
+
+
 def _trust_bundle(value: Object, field: Field) -> None:
     name, signer, selector = value.get("name"), value.get("signerName"), value.get("labelSelector")
     if name is None and signer is None:
@@ -109,20 +117,17 @@ def _trust_bundle(value: Object, field: Field) -> None:
         shown = internal("ClusterTrustBundleProjection", dict(value))
         field.invalid("", shown, "only one of name and signerName may be used")
     elif name is not None:
-        if not name:
-            field.required("name", "must be a valid object name")
-        else:
-            field.all_invalid("name", name, words.subdomain(name.rpartition(":")[2]))
+        _bundle_name(name, field)
         if selector is not None:
             field.invalid("labelSelector", selector, "labelSelector must be unset if name is specified")
     else:
+        if not signer:
+            field.required("signerName", "must be a valid signer name")
         if not domain_path(signer or ""):
             field.invalid("signerName", signer, _SIGNER)
         if selector is not None:
             field.within("labelSelector", label_selector, selector)
     path = value.get("path", "")
-    if (name is not None and signer is not None) or (name is None and signer is None):
-        return
     if not path:
         field.required("path")
     else:
@@ -159,10 +164,7 @@ def _certificate(value: Object, field: Field, paths: _Paths) -> None:
 def _one(source: Object, field: Field, path: str, paths: _Paths) -> None:
     """One source; `path` is where it is told."""
     kinds = [name for name in _SOURCES if source.get(name) is not None]
-    for count, name in enumerate(kinds):
-        if count:
-            field.forbidden(path, "may not specify more than 1 volume type per source")
-            continue
+    for name in kinds:
         value = source[name]
         before = len(field.found)
         known = len(paths.conflicts)
@@ -176,23 +178,25 @@ def _one(source: Object, field: Field, path: str, paths: _Paths) -> None:
             _token(value, field)
         elif name == "clusterTrustBundle":
             _trust_bundle(value, field)
-            paths.take(value.get("path", ""), value.get("path", ""))
+            paths.take(value.get("path", ""), value.get("path", ""), even_empty=True)
         else:
             _certificate(value, field, paths)
         if len(field.found) > before:
             field.prefix(before, f"{path}.{name}")
         if name == "serviceAccountToken":
-            _token_path(value.get("path", ""), field, paths)
+            _token_path(value.get("path", ""), field)
         for shown in paths.conflicts[known:]:
             field.invalid("", shown, _CONFLICT)
+    if len(kinds) > 1:
+        field.forbidden(path, "may not specify more than 1 volume type per source")
 
 
-def _token_path(path: str, field: Field, paths: _Paths) -> None:
+def _token_path(path: str, field: Field) -> None:
+    """Told at the volume. A token's path is not compared with the others."""
     if not path:
         field.required("path")
     else:
         not_reserved(path, field, "path")
-        paths.take(path, path)
 
 
 def projected(value: Object, field: Field) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared.affinity import topology_key
-from pilothouse.builtin.shared.selectors import lenient_label_selector
+from pilothouse.builtin.shared.affinity import label_keys
+from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
@@ -15,7 +15,6 @@ _OPERATORS: Final = ("Equal", "Exists")
 _COMPARING: Final = ("Lt", "Gt")  # behind a gate that is closed
 _UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
 _POLICIES: Final = ("Honor", "Ignore")
-_SELECTS_BADLY: Final = "must not be specified when labelSelector is not set"
 
 Object = Mapping[str, Any]
 
@@ -32,7 +31,9 @@ def toleration(value: Object, field: Field) -> None:
         field.invalid("effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
     wanted = value.get("value", "")
     if operator in ("Equal", ""):
-        field.all_invalid("operator", wanted, words.label_value(wanted))
+        whys = words.label_value(wanted)
+        if whys:
+            field.invalid("operator", wanted, ";".join(whys))
     elif operator == "Exists":
         if wanted:
             field.invalid("operator", wanted, "value must be empty when `operator` is 'Exists'")
@@ -71,16 +72,6 @@ def _domains(value: Object, field: Field) -> None:
         field.invalid("minDomains", domains, why)
 
 
-def _label_keys(value: Object, field: Field) -> None:
-    keys = value.get("matchLabelKeys") or ()
-    selector = value.get("labelSelector")
-    if keys and selector is None:
-        field.forbidden("matchLabelKeys", _SELECTS_BADLY)
-        return
-    for index, key in enumerate(keys):
-        field.all_invalid(f"matchLabelKeys[{index}]", key, words.qualified_name(key))
-
-
 def topology_spread(items: Sequence[Object], field: Field) -> None:
     """`topologySpreadConstraints`, told from the list."""
     pairs = [(value.get("topologyKey", ""), value.get("whenUnsatisfiable", "")) for value in items]
@@ -93,9 +84,9 @@ def topology_spread(items: Sequence[Object], field: Field) -> None:
         _domains(value, field)
         _closed("nodeAffinityPolicy", value, field)
         _closed("nodeTaintsPolicy", value, field)
-        _label_keys(value, field)
+        label_keys(value, field)
         if value.get("labelSelector") is not None:
-            field.within("labelSelector", lenient_label_selector, value["labelSelector"])
+            field.within("labelSelector", label_selector, value["labelSelector"])
         if len(field.found) > before:
             field.prefix(before, f"[{index}]")
 
@@ -111,4 +102,4 @@ def scheduling_gates(items: Sequence[Object], field: Field) -> None:
         seen.add(name)
 
 
-__all__ = ["EFFECTS", "scheduling_gates", "toleration", "topology_key", "topology_spread"]
+__all__ = ["EFFECTS", "scheduling_gates", "toleration", "topology_spread"]

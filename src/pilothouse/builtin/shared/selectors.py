@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.machinery import names as words
-from pilothouse.machinery.rules import Field, Rule
+from pilothouse.machinery.rules import Field
 
 NO_OPERATOR: Final = "not a valid selector operator"
 NEEDS_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
@@ -27,7 +27,7 @@ def labels(value: Object, field: Field) -> None:
             field.all_invalid("", value[key], whys)
 
 
-def _expression(one: Object, field: Field, lenient: bool) -> None:
+def _expression(one: Object, field: Field) -> None:
     operator, values = one.get("operator", ""), one.get("values")
     if operator in ("In", "NotIn"):
         if not values:
@@ -39,25 +39,14 @@ def _expression(one: Object, field: Field, lenient: bool) -> None:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
     field.all_invalid("key", key, words.qualified_name(key))
-    if not lenient:
-        for index, value in enumerate(values or ()):
-            field.all_invalid(f"values[{index}]", value, words.label_value(value))
+    for index, value in enumerate(values or ()):
+        field.all_invalid(f"values[{index}]", value, words.label_value(value))
 
 
-def _selector(lenient: bool) -> Rule:
-    def expression(one: Object, field: Field) -> None:
-        _expression(one, field, lenient)
-
-    def run(value: Object, field: Field) -> None:
-        if value.get("matchLabels"):
-            field.within("matchLabels", labels, value["matchLabels"])
-        field.each("matchExpressions", expression, value.get("matchExpressions"))
-
-    return run
-
-
-label_selector: Final = _selector(lenient=False)
-lenient_label_selector: Final = _selector(lenient=True)  # values that are no label values are let through
+def label_selector(value: Object, field: Field) -> None:
+    if value.get("matchLabels"):
+        field.within("matchLabels", labels, value["matchLabels"])
+    field.each("matchExpressions", _expression, value.get("matchExpressions"))
 
 
 def is_empty(selector: Object | None) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.claims import claim_template
 from pilothouse.builtin.shared.projected import downward_files, key_paths, mode, projected
-from pilothouse.builtin.shared.volumesources import COMMON, git_repo, needs, one_source
+from pilothouse.builtin.shared.volumesources import COMMON, LONG_TARGET, git_repo, needs, one_source
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, Rule, one_of
 
@@ -52,7 +52,7 @@ def _csi(value: Object, field: Field) -> None:
         if not name:
             field.required("nodePublishSecretRef.name")
         else:
-            field.all_invalid("nodePublishSecretRef.name", name, words.subdomain(name))
+            field.all_invalid("name", name, words.subdomain(name))  # told so by the original
 
 
 def csi_driver(driver: str, field: Field) -> None:
@@ -111,17 +111,27 @@ _SOURCES: Final[dict[str, Rule]] = {
 }
 
 
-def _source(value: Object, field: Field) -> None:
+def _source(value: Object, field: Field, pod: str) -> None:
     if not one_source(value, _SOURCES, field):
         field.required("", "must specify a volume type")
+    name = value.get("name", "")
+    if "iscsi" in value:
+        iscsi = value["iscsi"] or {}
+        if iscsi.get("initiatorName") is not None and len(f"{name}:{iscsi.get('targetPortal', '')}") > 64:
+            field.invalid("name", name, LONG_TARGET)
+    elif "ephemeral" in value and pod and name:
+        claim = f"{pod}-{name}"
+        for why in words.subdomain(claim):
+            field.invalid("name", name, f'PVC name "{claim}": {why}')
 
 
-def volumes(items: Sequence[Object], field: Field) -> dict[str, Object]:
-    """Judge `volumes`, told from the list; return them by name."""
+def volumes(items: Sequence[Object], field: Field, pod: str = "") -> dict[str, Object]:
+    """Judge `volumes`, told from the list; return them by name. `pod`: the pod's name, empty for a template."""
     found: dict[str, Object] = {}
+    made = {f"{pod}-{one.get('name', '')}" for one in items if pod and one.get("ephemeral") is not None}
     for index, value in enumerate(items):
         before = len(field.found)
-        _source(value, field)
+        _source(value, field, pod)
         name = value.get("name", "")
         if not name:
             field.required("name")
@@ -133,6 +143,10 @@ def volumes(items: Sequence[Object], field: Field) -> dict[str, Object]:
                 field.duplicate("name", name)
             elif len(field.found) == before:  # what is refused is not there for mounts either
                 found[name] = value
+        if made and (value.get("persistentVolumeClaim") or {}).get("claimName") in made:
+            claim = value["persistentVolumeClaim"]["claimName"]
+            why = "must not reference a PVC that gets created for an ephemeral volume"
+            field.invalid("persistentVolumeClaim.claimName", claim, why)
         if len(field.found) > before:
             field.prefix(before, f"[{index}]")
             if field.full:

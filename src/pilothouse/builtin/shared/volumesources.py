@@ -15,7 +15,15 @@ HOST_PATH_TYPES: Final = (
 )  # fmt: skip
 _ISCSI_START: Final = ("iqn", "eui", "naa")
 _ISCSI: Final = re.compile(
-    r"(iqn\.\d{4}-\d{2}\.([a-z0-9]([-a-z0-9]*[a-z0-9])?\.?)+(:[^,;*&$|\s]*)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)"
+    r"iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}", re.ASCII
+)
+_HOST_PORT: Final = re.compile(r"[^:\[\]]*:[^:\[\]]*|\[[^\[\]]*\]:[^:\[\]]*")
+# Where the original tells of a source under another name: of the source itself, or of one too many.
+_TOLD_AS: Final = {"gcePersistentDisk": "persistentDisk"}
+_ONE_TOO_MANY: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+LONG_TARGET: Final = (
+    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters "
+    + "if iscsi.initiatorName is specified."
 )
 _CACHING: Final = ("None", "ReadOnly", "ReadWrite")
 _AZURE_KINDS: Final = ("Dedicated", "Managed", "Shared")
@@ -43,9 +51,9 @@ def one_source(value: Object, sources: Mapping[str, Rule], field: Field) -> bool
             continue
         count += 1
         if count > 1:
-            field.forbidden(name, "may not specify more than 1 volume type")
+            field.forbidden(_ONE_TOO_MANY.get(name, name), "may not specify more than 1 volume type")
         else:
-            field.within(name, rule, inner)
+            field.within(_TOLD_AS.get(name, name), rule, inner)
     return count > 0
 
 
@@ -66,45 +74,48 @@ def nfs(value: Object, field: Field) -> None:
     path = value.get("path", "")
     if not path:
         field.required("path")
-    elif not path.startswith("/"):
+    if not path.startswith("/"):
         field.invalid("path", path, "must be an absolute path")
 
 
 def _partition(name: str) -> Rule:
+    """A disk and its partition; 0 is let through, whatever the original says."""
+
     def run(value: Object, field: Field) -> None:
         if not value.get(name):
             field.required(name)
         if not 0 <= value.get("partition", 0) <= 255:
-            field.invalid("partition", value["partition"], "must be between 0 and 255, inclusive")
+            field.invalid("partition", value["partition"], "must be between 1 and 255, inclusive")
 
     return run
 
 
-def _qualified_name(name: str, text: str, field: Field) -> None:
+def _qualified_name(name: str, text: str, field: Field, of_pod: bool) -> None:
     if not text.startswith(_ISCSI_START):
-        field.invalid(name, text, "must be valid format starting with iqn, eui, or naa")
+        field.invalid(name, text, "must be valid format" + (" starting with iqn, eui, or naa" if of_pod else ""))
     elif not _ISCSI.fullmatch(text):
         field.invalid(name, text, "must be valid format")
 
 
-def iscsi(value: Object, field: Field) -> None:
+def iscsi(value: Object, field: Field, of_pod: bool = True) -> None:
+    """`of_pod`: the volume is of a pod, not a persistent one, which has other words and a whole reference."""
     if not value.get("targetPortal"):
         field.required("targetPortal")
     name = value.get("iqn", "")
     if not name:
         field.required("iqn")
     else:
-        _qualified_name("iqn", name, field)
+        _qualified_name("iqn", name, field, of_pod)
     if not 0 <= value.get("lun", 0) <= 255:
         field.invalid("lun", value["lun"], "must be between 0 and 255, inclusive")
     secret = value.get("secretRef")
     if (value.get("chapAuthDiscovery") or value.get("chapAuthSession")) and secret is None:
         field.required("secretRef")
+    if not of_pod and secret is not None and not secret.get("name"):
+        field.required("secretRef.name")
     initiator = value.get("initiatorName")
     if initiator is not None:
-        _qualified_name("initiatorname", initiator, field)
-    if secret is not None and not secret.get("name"):
-        field.required("secretRef.name")
+        _qualified_name("initiatorname", initiator, field, of_pod)
 
 
 def fibre_channel(value: Object, field: Field) -> None:
@@ -135,9 +146,8 @@ def _flex(value: Object, field: Field) -> None:
     if not value.get("driver"):
         field.required("driver")
     for name in sorted(value.get("options") or ()):
-        if name.startswith(("kubernetes.io/", "k8s.io/")) or ".kubernetes.io/" in name or ".k8s.io/" in name:
-            domain = "kubernetes.io" if "kubernetes.io" in name else "k8s.io"
-            field.invalid(f"options[{name}]", name, f"{domain} and k8s.io namespaces are reserved")
+        if ("." + name.partition("/")[0].lower()).endswith((".kubernetes.io", ".k8s.io")):
+            field.invalid(f"options[{name}]", name, "kubernetes.io and k8s.io namespaces are reserved")
 
 
 def _azure_disk(value: Object, field: Field) -> None:
@@ -151,13 +161,13 @@ def _azure_disk(value: Object, field: Field) -> None:
         field.not_supported("cachingMode", caching, _CACHING)
     if kind is not None and kind not in _AZURE_KINDS:
         field.not_supported("kind", kind, _AZURE_KINDS)
-    if kind == "Managed" and uri and not uri.startswith("/subscriptions/"):
+    if kind == "Managed" and not uri.startswith("/subscriptions/"):
         field.not_supported(
             "diskURI",
             uri,
-            ["/subscriptions/{sub-id}/resourceGroups/{group-name}/providers/Microsoft.Compute/disks/{disk-id}"],
+            ["/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"],
         )
-    if kind is not None and kind != "Managed" and uri and not uri.startswith("https://"):
+    if kind is not None and kind != "Managed" and not uri.startswith("https://"):
         field.not_supported(
             "diskURI", uri, ["https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"]
         )
@@ -167,41 +177,55 @@ def _quobyte(value: Object, field: Field) -> None:
     registry = value.get("registry", "")
     if not registry:
         field.required("registry", "must be a host:port pair or multiple pairs separated by commas")
-    elif len(registry) >= 65:
-        field.invalid("registry", registry, "must be less than 65 characters")
+    elif len(value.get("tenant", "")) >= 65:
+        field.required("tenant", "must be a UUID and may not exceed a length of 64 characters")
     else:
         for pair in registry.split(","):
-            if not re.fullmatch(r"[^:]+:\d+", pair) and not re.fullmatch(r"\[.+\]:\d+", pair):
+            if not _HOST_PORT.fullmatch(pair):
                 field.invalid("registry", registry, "must be a host:port pair or multiple pairs separated by commas")
-    if len(value.get("tenant", "")) >= 65:
-        field.required("tenant", "must be a UUID and may not exceed a length of 64 characters")
     if not value.get("volume"):
         field.required("volume")
 
 
 def _storage_os(value: Object, field: Field) -> None:
-    if not value.get("volumeName"):
-        field.required("volumeName")
-    elif words.label(value["volumeName"]):
-        field.all_invalid("volumeName", value["volumeName"], words.label(value["volumeName"]))
+    field.named("volumeName", value.get("volumeName", ""), words.label)
     space = value.get("volumeNamespace", "")
     if space:
         field.all_invalid("volumeNamespace", space, words.label(space))
-    secret = value.get("secretRef")
-    if secret is not None and not secret.get("name"):
-        field.required("secretRef.name")
 
 
-def _secret_ref(*names: str) -> Rule:
-    plain = needs(*names)
+def with_secret(rule: Rule, *members: str) -> Rule:
+    """A source whose `secretRef`, where there is one, must have these members."""
 
     def run(value: Object, field: Field) -> None:
-        plain(value, field)
+        rule(value, field)
         secret = value.get("secretRef")
-        if secret is not None and not secret.get("name"):
-            field.required("secretRef.name")
+        if secret is not None:
+            for name in members:
+                if not secret.get(name):
+                    field.required(f"secretRef.{name}")
 
     return run
+
+
+def _endpoints_namespace(value: Object, field: Field) -> None:
+    needs("endpoints", "path")(value, field)
+    space = value.get("endpointsNamespace")
+    if space == "":
+        why = "if the endpointnamespace is set, it must be a valid namespace name"
+        field.invalid("endpointsNamespace", space, why)
+    elif space is not None:
+        field.all_invalid("endpointsNamespace", space, words.label(space))
+
+
+def _azure_file_of_persistent(value: Object, field: Field) -> None:
+    needs("secretName", "shareName")(value, field)
+    if value.get("secretNamespace") == "":
+        field.required("secretNamespace")
+
+
+def _iscsi_of_persistent(value: Object, field: Field) -> None:
+    iscsi(value, field, of_pod=False)
 
 
 def git_repo(value: Object, field: Field) -> None:
@@ -220,7 +244,7 @@ COMMON: Final[dict[str, Rule]] = {
     "glusterfs": needs("endpoints", "path"),
     "flocker": _flocker,
     "rbd": needs("monitors", "image"),
-    "cinder": _secret_ref("volumeID"),
+    "cinder": with_secret(needs("volumeID"), "name"),
     "cephfs": needs("monitors"),
     "quobyte": _quobyte,
     "fc": fibre_channel,
@@ -230,6 +254,16 @@ COMMON: Final[dict[str, Rule]] = {
     "photonPersistentDisk": needs("pdID"),
     "portworxVolume": needs("volumeID"),
     "azureDisk": _azure_disk,
-    "storageos": _storage_os,
+    "storageos": with_secret(_storage_os, "name"),
     "scaleIO": needs("gateway", "system", "volumeName"),
+}
+
+# What persistent volumes judge otherwise: they have no namespace, so their references name one.
+PERSISTENT: Final[dict[str, Rule]] = {
+    **COMMON,
+    "iscsi": _iscsi_of_persistent,
+    "glusterfs": _endpoints_namespace,
+    "cinder": with_secret(needs("volumeID"), "name", "namespace"),
+    "azureFile": _azure_file_of_persistent,
+    "storageos": with_secret(_storage_os, "name", "namespace"),
 }

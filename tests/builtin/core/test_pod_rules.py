@@ -1,0 +1,245 @@
+"""What is refused in pods beyond the recorded conversations: annotations, volumes, references, changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from writes import Kind
+
+PODS = Kind("", "pods")
+ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
+COST = "controller.kubernetes.io/pod-deletion-cost"
+MIRROR = "kubernetes.io/config.mirror"
+
+
+def pod(annotations: Any = None, *, name: str = "a", **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, **({"annotations": annotations} if annotations else {})}
+    return {"metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    return pod(containers=[{"name": "c", "image": "i", **fields}])
+
+
+def volume(**source: Any) -> dict[str, Any]:
+    return pod(volumes=[{"name": "v", **source}])
+
+
+@pytest.mark.parametrize(
+    ("annotations", "path", "message"),
+    [
+        ({MIRROR: "x"}, f"[{MIRROR}]", 'Invalid value: "x": must set spec.nodeName if mirror pod annotation is set'),
+        ({COST: "+1"}, f"[{COST}]", 'Invalid value: "+1": must be a 32bit integer'),
+        ({COST: "007"}, f"[{COST}]", 'Invalid value: "007": must be a 32bit integer'),
+        ({COST: "3000000000"}, f"[{COST}]", 'Invalid value: "3000000000": must be a 32bit integer'),
+        ({SECCOMP: "x"}, f".{SECCOMP}", 'Invalid value: "x": must be a valid seccomp profile'),
+        ({SECCOMP: "localhost//x"}, f".{SECCOMP}", 'Invalid value: "/x": must be a relative path'),
+        ({ARMOR + "d": "unconfined"}, f"[{ARMOR}d]", 'Invalid value: "d": container not found'),
+        ({ARMOR + "c": "odd"}, f"[{ARMOR}c]", 'Invalid value: "odd": invalid AppArmor profile name: "odd"'),
+    ],
+)
+def test_annotations_with_a_meaning_are_judged(annotations: Any, path: str, message: str) -> None:
+    assert PODS.causes(pod(annotations)) == [(f"metadata.annotations{path}", message)]
+    template = {"metadata": {"annotations": annotations, "labels": {"a": "b"}}, "spec": pod()["spec"]}
+    sets = Kind("apps", "replicasets")
+    assert sets.causes({"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}) == [
+        (f"spec.template.annotations{path}", message)
+    ]
+
+
+def test_costs_that_are_good() -> None:
+    for cost in ("0", "-5", "-008", "2147483647", "-2147483648"):
+        PODS.create(pod({COST: cost}))
+
+
+def test_annotations_agree_with_fields() -> None:
+    profile = {"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}}
+    assert PODS.causes(pod({SECCOMP: "unconfined"}, **profile)) == [
+        (
+            "spec.securityContext.seccompProfile.type",
+            "Forbidden: seccomp type in annotation and field must match",
+        )
+    ]
+    context = {"appArmorProfile": {"type": "Localhost", "localhostProfile": "a"}}
+    sent = pod({ARMOR + "c": "localhost/b"}, containers=[{"name": "c", "image": "i", "securityContext": context}])
+    assert PODS.causes(sent) == [
+        (
+            "spec.containers[0].securityContext.appArmorProfile.localhostProfile",
+            "Forbidden: apparmor profile in annotation and field must match",
+        )
+    ]
+
+
+def test_some_annotations_are_for_life() -> None:
+    old, _ = PODS.create(pod({ARMOR + "c": "unconfined"}, nodeName="n"))
+    changed = {"metadata": {"annotations": {ARMOR + "c": None, ARMOR + "d": "unconfined", MIRROR: "x"}}}
+    with pytest.raises(Exception, match="may not remove or update AppArmor annotations") as refused:
+        PODS.change(old, changed)
+    assert refused.value.causes == [  # type: ignore[attr-defined]
+        (f"metadata.annotations[{ARMOR}d]", 'Invalid value: "d": container not found'),
+        (f"metadata.annotations[{ARMOR}c]", "Forbidden: may not remove or update AppArmor annotations"),
+        (f"metadata.annotations[{ARMOR}d]", "Forbidden: may not add AppArmor annotations"),
+        (f"metadata.annotations[{MIRROR}]", "Forbidden: may not add mirror pod annotation"),
+    ]
+    PODS.change(old, {"metadata": {"annotations": {"other": "x"}}})
+
+
+def test_labels_of_templates_are_told_without_metadata() -> None:
+    labels = {"a": "b", "c": "-"}
+    sent = {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": labels}, **pod()}}
+    sent["template"]["metadata"] = {"labels": labels}
+    causes = Kind("apps", "deployments").causes({"spec": sent})
+    assert [path for path, _ in causes] == ["spec.template.labels"]
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "message"),
+    [
+        ({"nfs": {"server": "s"}}, "nfs.path", "Required value"),
+        ({"gcePersistentDisk": {}}, "persistentDisk.pdName", "Required value"),
+        (
+            {"awsElasticBlockStore": {"volumeID": "v", "partition": 256}},
+            "awsElasticBlockStore.partition",
+            "Invalid value: 256: must be between 1 and 255, inclusive",
+        ),
+        (
+            {"emptyDir": {}, "cephfs": {"monitors": ["a"]}},
+            "cephFS",
+            "Forbidden: may not specify more than 1 volume type",
+        ),
+        (
+            {"iscsi": {"targetPortal": "p", "iqn": "naa.5000000000000000"}},
+            "iscsi.iqn",
+            'Invalid value: "naa.5000000000000000": must be valid format',
+        ),
+        (
+            {"flexVolume": {"driver": "d", "options": {"a.K8S.io/x": "y"}}},
+            "flexVolume.options[a.K8S.io/x]",
+            'Invalid value: "a.K8S.io/x": kubernetes.io and k8s.io namespaces are reserved',
+        ),
+        (
+            {"csi": {"driver": "d", "nodePublishSecretRef": {"name": "A"}}},
+            "csi.name",
+            'Invalid value: "A": a lowercase RFC 1123 subdomain must',
+        ),
+        (
+            {"quobyte": {"registry": "a", "volume": "v"}},
+            "quobyte.registry",
+            'Invalid value: "a": must be a host:port pair or multiple pairs separated by commas',
+        ),
+        (
+            {"projected": {"sources": [{"clusterTrustBundle": {"name": "A", "path": "p"}}]}},
+            "projected.sources[0].clusterTrustBundle.name",
+            'Invalid value: "A": not a valid clustertrustbundlename: a lowercase RFC 1123 subdomain must',
+        ),
+    ],
+)
+def test_sources_of_volumes(source: Any, path: str, message: str) -> None:
+    first = PODS.causes(volume(**source))[0]
+    assert first[0] == f"spec.volumes[0].{path}"
+    assert first[1].startswith(message)
+
+
+def test_every_source_of_a_projection_is_judged() -> None:
+    both = {"configMap": {"name": ""}, "secret": {"name": ""}}
+    assert PODS.causes(volume(projected={"sources": [both]})) == [
+        ("spec.volumes[0].projected.sources[0].secret.name", "Required value"),
+        ("spec.volumes[0].projected.sources[0].configMap.name", "Required value"),
+        (
+            "spec.volumes[0].projected.sources[0]",
+            "Forbidden: may not specify more than 1 volume type per source",
+        ),
+    ]
+
+
+def test_a_token_is_for_a_named_account() -> None:
+    sources = {"projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}
+    path = "spec.volumes[0].projected.sources[0].serviceAccountToken"
+    why = "Forbidden: must not be specified when serviceAccountName is not set"
+    assert PODS.causes(volume(**sources)) == [(path, why)]
+    named = volume(**sources)
+    named["spec"]["serviceAccountName"] = "sa"
+    PODS.create(named)
+
+
+def test_claims_made_for_ephemeral_volumes() -> None:
+    template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    ephemeral = {"name": "v", "ephemeral": {"volumeClaimTemplate": template}}
+    taken = {"name": "w", "persistentVolumeClaim": {"claimName": "a-v"}}
+    why = "must not reference a PVC that gets created for an ephemeral volume"
+    assert PODS.causes(pod(volumes=[ephemeral, taken])) == [
+        ("spec.volumes[1].persistentVolumeClaim.claimName", f'Invalid value: "a-v": {why}')
+    ]
+    long = "a" * 252
+    assert PODS.causes(pod(name=long, volumes=[ephemeral])) == [
+        (
+            "spec.volumes[0].name",
+            f'Invalid value: "v": PVC name "{long}-v": must be no more than 253 characters',
+        )
+    ]
+
+
+def test_without_nameservers_the_rest_of_dns_is_not_looked_at() -> None:
+    config = {"dnsPolicy": "None", "dnsConfig": {"searches": ["A_!"], "options": [{"value": "x"}]}}
+    assert [path for path, _ in PODS.causes(pod(**config))] == ["spec.dnsConfig.nameservers"]
+
+
+def test_ports_of_an_init_container_clash_with_each_other_only() -> None:
+    ports = [{"containerPort": 1, "hostPort": 5}, {"containerPort": 2, "hostPort": 5}]
+    init = [{"name": "i", "image": "i", "ports": ports[:1]}, {"name": "j", "image": "i", "ports": ports}]
+    assert PODS.causes(pod(initContainers=init)) == [
+        ("spec.initContainers[0].ports[1].hostPort", 'Duplicate value: "TCP//5"')
+    ]
+
+
+def test_field_references() -> None:
+    def sent(path: str) -> dict[str, Any]:
+        return container(env=[{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": path}}}])
+
+    path, message = PODS.causes(sent("spec['a']"))[0]
+    assert path == "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath"
+    assert message.endswith(": error converting fieldPath: field label does not support subscript: spec['a']")
+    PODS.create(sent("spec.host"))
+
+
+def test_values_of_selectors_are_label_values() -> None:
+    selector = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["not ok"]}]}
+    spread = [{"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}]
+    term = {"topologyKey": "z", "labelSelector": selector}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    paths = [path for path, _ in PODS.causes(pod(affinity=affinity, topologySpreadConstraints=spread))]
+    where = "labelSelector.matchExpressions[0].values[0]"
+    assert paths == [
+        f"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].{where}",
+        f"spec.topologySpreadConstraints[0].{where}",
+    ]
+
+
+def test_a_label_key_is_in_the_selector_once() -> None:
+    selector = {"matchLabels": {"a": "b"}}
+    spread = {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}
+    sent = pod(topologySpreadConstraints=[{**spread, "labelSelector": selector, "matchLabelKeys": ["a"]}])
+    sent["metadata"]["labels"] = {"a": "b"}
+    assert PODS.causes(sent) == [
+        (
+            "spec.topologySpreadConstraints[0][0]",
+            'Invalid value: "a": exists in both matchLabelKeys and labelSelector',
+        )
+    ]
+
+
+def test_a_change_of_more_than_one_kind_is_told_of_each() -> None:
+    old, _ = PODS.create(pod(tolerations=[{"key": "a", "operator": "Exists"}]))
+    with pytest.raises(Exception, match="existing toleration") as refused:
+        PODS.change(old, {"spec": {"tolerations": [], "hostname": "h"}})
+    causes = refused.value.causes  # type: ignore[attr-defined]
+    assert [path for path, _ in causes] == ["spec.tolerations", "spec"]
+
+
+def test_a_deadline_that_is_raised_ends_the_comparison() -> None:
+    old, _ = PODS.create(pod(activeDeadlineSeconds=5))
+    with pytest.raises(Exception, match="less than or equal") as refused:
+        PODS.change(old, {"spec": {"activeDeadlineSeconds": 6, "hostname": "h"}})
+    assert len(refused.value.causes) == 1  # type: ignore[attr-defined]
