@@ -7,10 +7,11 @@ Webhooks and policies mostly have nothing to do: they are asked before each writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Protocol, runtime_checkable
 
 from pilothouse.admission.forms import Forms, TypedForms
+from pilothouse.admission.metrics import ADMIT, VALIDATE, AdmissionMetrics, Judge, Measured
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Decode, Write
 from pilothouse.registry.resource import Object, Resource
@@ -107,8 +108,10 @@ class Rare(Plugin, Protocol):
 class Chain:
     """All plug-ins of a server, in order. `kinds`: the built-in ones, of which some are other forms of one another."""
 
-    def __init__(self, plugins: Sequence[Plugin], kinds: Kinds = tuple) -> None:
-        self._sorted = _Sorted(plugins)
+    def __init__(
+        self, plugins: Sequence[Plugin], kinds: Kinds = tuple, metrics: AdmissionMetrics | None = None
+    ) -> None:
+        self._sorted = _Sorted(plugins, metrics or AdmissionMetrics())
         self._kinds = kinds
 
     def bound(self, resource: Resource, forms: Forms | None = None) -> BoundChain:
@@ -119,28 +122,29 @@ class Chain:
 class _Sorted:
     """The plug-ins by what they can. Asking a protocol that is slow, so it is done once for all resources."""
 
-    __slots__ = ("mutating", "rare", "validating")
+    __slots__ = ("metrics", "mutating", "rare", "validating")
 
-    def __init__(self, plugins: Sequence[Plugin]) -> None:
+    def __init__(self, plugins: Sequence[Plugin], metrics: AdmissionMetrics) -> None:
+        self.metrics = metrics
         self.mutating = [plugin for plugin in plugins if isinstance(plugin, Mutating)]
         self.validating = [plugin for plugin in plugins if isinstance(plugin, Validating)]
         self.rare = {id(plugin): plugin for plugin in plugins if isinstance(plugin, Rare)}
 
 
-P = TypeVar("P", Mutating, Validating)
-
-
-class _Step(Generic[P]):
+class _Step:
     """Who is asked on one operation: `usual` is `every` one without the rare ones."""
 
-    __slots__ = ("_concerns", "_elsewhere", "every", "rare", "usual")
+    __slots__ = ("_concerns", "_elsewhere", "ask", "every", "rare", "usual")
 
-    def __init__(self, plugins: Sequence[P], known: Mapping[int, Rare]) -> None:
-        """`known`: the rare ones by their id."""
-        self.every: Sequence[P] = plugins
-        self.rare: Sequence[P] = [plugin for plugin in plugins if id(plugin) in known]
-        self.usual: Sequence[P] = [plugin for plugin in plugins if id(plugin) not in known]
-        rare = [known[id(plugin)] for plugin in self.rare]
+    def __init__(self, kind: str, operation: str, asked: Sequence[tuple[Plugin, Judge]], plugins: _Sorted) -> None:
+        """`kind`: ADMIT or VALIDATE. `asked`: each with how it is asked."""
+        measured = [plugins.metrics.plugin(plugin.name, kind, operation, judge) for plugin, judge in asked]
+        known = [plugins.rare.get(id(plugin)) for plugin, _ in asked]
+        self.ask = plugins.metrics.step(kind, operation).ask
+        self.every: Sequence[Measured] = measured
+        self.rare: Sequence[Measured] = [one for one, rare in zip(measured, known, strict=True) if rare is not None]
+        self.usual: Sequence[Measured] = [one for one, rare in zip(measured, known, strict=True) if rare is None]
+        rare = [one for one in known if one is not None]
         self._concerns = [(plugin.source, plugin.concerns) for plugin in rare]
         self._elsewhere = [(plugin.source, plugin.concerns) for plugin in rare if plugin.elsewhere]
 
@@ -161,32 +165,28 @@ class BoundChain:
     def __init__(self, plugins: _Sorted, resource: Resource, forms: Forms) -> None:
         self._resource = resource
         self._forms = forms
-        self._mutating: dict[str, _Step[Mutating]] = {}
-        self._validating: dict[str, _Step[Validating]] = {}
+        self._mutating: dict[str, _Step] = {}
+        self._validating: dict[str, _Step] = {}
         for operation in OPERATIONS:
-            changing = [plugin for plugin in plugins.mutating if plugin.handles(resource, operation)]
-            judging = [plugin for plugin in plugins.validating if plugin.handles(resource, operation)]
-            self._mutating[operation] = _Step(changing, plugins.rare)
-            self._validating[operation] = _Step(judging, plugins.rare)
+            changing = [(one, one.admit) for one in plugins.mutating if one.handles(resource, operation)]
+            judging = [(one, one.check) for one in plugins.validating if one.handles(resource, operation)]
+            self._mutating[operation] = _Step(ADMIT, operation, changing, plugins)
+            self._validating[operation] = _Step(VALIDATE, operation, judging, plugins)
 
     async def mutate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
         step = self._mutating[operation]
         if step.rare and step.called(self._resource, self._forms, operation, write):
             await self._mutate(
-                step.every, Attributes(operation, self._resource, obj, old, write, self._forms, Rounds())
+                step, step.every, Attributes(operation, self._resource, obj, old, write, self._forms, Rounds())
             )
         elif step.usual:
-            attributes = Attributes(operation, self._resource, obj, old, write)
-            for plugin in step.usual:
-                await plugin.admit(attributes)
+            await step.ask(step.usual, Attributes(operation, self._resource, obj, old, write))
 
     async def validate(self, operation: str, obj: Object | None, old: Object | None, write: Write) -> None:
         step = self._validating[operation]
         plugins = step.every if step.rare and step.called(self._resource, self._forms, operation, write) else step.usual
         if plugins:
-            attributes = Attributes(operation, self._resource, obj, old, write, self._forms)
-            for plugin in plugins:
-                await plugin.check(attributes)
+            await step.ask(plugins, Attributes(operation, self._resource, obj, old, write, self._forms))
 
     def judges(self, operation: str, write: Write) -> bool:
         steps = self._mutating[operation], self._validating[operation]
@@ -203,6 +203,7 @@ class BoundChain:
         step = self._mutating[operation]
         if step.rare and step.called(self._resource, self._forms, operation, write):
             await self._mutate(
+                step,
                 step.rare,
                 Attributes(operation, self._resource, obj, old, write, self._forms, Rounds(), decode, foreign=True),
             )
@@ -211,15 +212,12 @@ class BoundChain:
         step = self._validating[operation]
         if step.rare and step.called(self._resource, self._forms, operation, write):
             attributes = Attributes(operation, self._resource, obj, old, write, self._forms, foreign=True)
-            for plugin in step.rare:
-                await plugin.check(attributes)
+            await step.ask(step.rare, attributes)
 
     @staticmethod
-    async def _mutate(plugins: Sequence[Mutating], attributes: Attributes) -> None:
-        for plugin in plugins:
-            await plugin.admit(attributes)
+    async def _mutate(step: _Step, plugins: Sequence[Measured], attributes: Attributes) -> None:
+        await step.ask(plugins, attributes)
         rounds = attributes.rounds
         if rounds is not None and rounds.again:
             rounds.second = True
-            for plugin in plugins:
-                await plugin.admit(attributes)
+            await step.ask(plugins, attributes)

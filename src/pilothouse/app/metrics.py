@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 from collections.abc import Iterator, Mapping
@@ -31,7 +32,15 @@ _VERSION: Final = (
     "[ALPHA] Provides the compatibility version info of the component. The component label is the name of the "
     "component, usually kube, but is relevant for aggregated-apiservers."
 )
+SETTLED_EVERY: Final = 1.0  # seconds
 Samples = Iterator[tuple[tuple[str, ...], float]]
+
+
+async def keep_settled(registry: Registry) -> None:
+    """Never ends by itself."""
+    while True:
+        await asyncio.sleep(SETTLED_EVERY)
+        registry.settle()
 
 
 def add_server_metrics(

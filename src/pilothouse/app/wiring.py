@@ -17,6 +17,7 @@ from pilothouse.admission.chain import Chain
 from pilothouse.admission.createrights import CreateRights
 from pilothouse.admission.defaults import Choice, PluginNeeds, Webhooks, default_plugins
 from pilothouse.admission.lookups import Stores
+from pilothouse.admission.metrics import AdmissionMetrics
 from pilothouse.admission.roleescalation import RoleEscalation
 from pilothouse.app.authorization import Authorization, build_authorization
 from pilothouse.app.clusterservices import cluster_services, ranges_of
@@ -25,6 +26,7 @@ from pilothouse.app.flowcontrol import flow_control
 from pilothouse.app.front import Front, Parts, build_front
 from pilothouse.app.frontproxy import build_front_proxy
 from pilothouse.app.identity import build_identity
+from pilothouse.app.metrics import keep_settled
 from pilothouse.app.poststart import ROUTES, hook_names
 from pilothouse.app.presence import keep_presence, tells_storage_versions
 from pilothouse.app.settings import Settings
@@ -103,6 +105,7 @@ class Application:
 
     async def start(self) -> None:
         """Run what comes after listening began; readiness waits for it."""
+        self.tasks.append(asyncio.create_task(keep_settled(self.metrics), name="settle metrics"))
         await self.hooks.start()
         if self.controllers is not None:
             self.controllers.start()
@@ -157,7 +160,8 @@ async def build_application(
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
     calls = outside(builtin.stores, to_endpoints=settings.enable_aggregator_routing)
     webhooks = build_webhooks(calls, needs.types, registry, options.aside)
-    builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks), identity)
+    measured = AdmissionMetrics(registry, time.perf_counter)
+    builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks, measured), identity)
     running = WaitGroup()
     hooks = Hooks(hook_names(tells_storage_versions(settings, builtin.stores)))
     _first_objects(engine, builtin.stores, hooks)
@@ -243,6 +247,7 @@ def _admission(
     accounts: bool,
     choice: Choice,
     webhooks: Webhooks,
+    metrics: AdmissionMetrics,
     stores: dict[tuple[str, str], GenericStore],
 ) -> Chain:
     """`accounts`: whether pods need a service account; only controllers make the default ones."""
@@ -251,7 +256,7 @@ def _admission(
     # Rights come first where a write is judged, and last where it is still changed: the one looks at the request, the
     # other at what became of it.
     every = [CreateRights(modes.authorizer), *plugins, RoleEscalation(modes.authorizer, modes.policy)]
-    return Chain(every, lambda: [store.resource for store in stores.values()])
+    return Chain(every, lambda: [store.resource for store in stores.values()], metrics)
 
 
 def _chain(

@@ -1,15 +1,15 @@
-"""Counters, gauges and histograms that cost a dict look-up and an addition, and a registry that renders them all.
+"""Counters, gauges and histograms that cost an addition, or one `append`, and a registry of them all.
 
-Values are kept in plain lists, bound once per label set; `kit/exposition.py` makes the text of a scrape. Names, labels
-and buckets are the caller's. All functions are for one thread (the loop's), but for `samples`, which may run in
-another.
+Series are bound once per label set; `kit/exposition.py` makes the text of a scrape. Names, labels and buckets are the
+caller's. All functions are for one thread (the loop's), but for `samples`, which may run in another.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil
+from threading import Lock
 from typing import Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -33,18 +33,55 @@ class Value:
 
 
 class Buckets:
-    """One histogram series."""
+    """One histogram series. To observe is to append to a list: what came is sorted into buckets now and then."""
 
-    __slots__ = ("bounds", "counts", "total")
+    __slots__ = ("_coming", "_counts", "_lock", "_total", "bounds", "observe")
+    observe: Callable[[float], None]
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = bounds
-        self.counts = [0] * (len(bounds) + 1)
-        self.total = 0.0
+        self._counts = [0] * (len(bounds) + 1)
+        self._total = 0.0
+        self._coming: list[float] = []
+        self.observe = self._coming.append
+        self._lock = Lock()  # a scrape settles, too, and has a thread of its own
 
-    def observe(self, value: float) -> None:
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.total += value
+    @property
+    def counts(self) -> list[int]:
+        """How many fell into each bucket, not accumulated; the last one is for all that is larger."""
+        self.settle()
+        return list(self._counts)
+
+    @property
+    def total(self) -> float:
+        """The sum of what was observed."""
+        self.settle()
+        return self._total
+
+    def settle(self) -> None:
+        """Sort what came into the buckets."""
+        if not self._coming:
+            return
+        with self._lock:
+            came = self._coming[:]
+            del self._coming[: len(came)]
+            if came and max(came) <= self.bounds[0]:  # almost always: one step for them all
+                self._counts[0] += len(came)
+            else:
+                came.sort()
+                before = 0
+                for place, bound in enumerate(self.bounds):
+                    until = bisect_right(came, bound)
+                    self._counts[place] += until - before
+                    before = until
+                self._counts[-1] += len(came) - before
+            self._total += sum(came)
+
+    def reset(self) -> None:
+        """Count from 0 again."""
+        self.settle()
+        self._counts = [0] * len(self._counts)
+        self._total = 0.0
 
 
 Read = Callable[[], Iterable[tuple[Labels, float]]]
@@ -130,12 +167,16 @@ class Histogram:
     def reset(self) -> None:
         """Count from 0 again."""
         for series in self._series.values():
-            series.counts[:] = [0] * len(series.counts)
-            series.total = 0.0
+            series.reset()
+
+    def settle(self) -> None:
+        """Sort what came into buckets."""
+        for series in self._series.values():
+            series.settle()
 
     def samples(self) -> list[Distribution]:
         """Every series."""
-        kept = [(labels, list(series.counts), series.total) for labels, series in list(self._series.items())]
+        kept = [(labels, series.counts, series.total) for labels, series in list(self._series.items())]
         if self._sparse:
             kept = [one for one in kept if any(one[1])]
         return kept + list(self._read()) if self._read is not None else kept
@@ -222,6 +263,12 @@ class Registry:
 
     def families(self) -> list[Family]:
         return list(self._families)
+
+    def settle(self) -> None:
+        """To be called every second or so: what histograms observed is kept till then one by one."""
+        for family in self._families:
+            if isinstance(family, Histogram):
+                family.settle()
 
     def reset(self) -> None:
         """Counters and histograms begin anew; gauges say what is."""
