@@ -184,6 +184,7 @@ def test_base64_is_looked_at() -> None:
         == "error decoding from json: illegal base64 data at input byte 3"
     )
     assert problem(secret, {"data": {"a": "eA=="}}) == ""
+    assert problem(secret, {"data": {"a": "aGk"}}) == "error decoding from json: illegal base64 data at input byte 0"
 
 
 def test_a_refused_result_shows_the_patch() -> None:

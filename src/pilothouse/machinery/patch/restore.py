@@ -8,18 +8,17 @@ only when the decoder has refused the document; the first problem in the order o
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
+from pilothouse.machinery.decode.findings import DecodeError
+from pilothouse.machinery.decode.scalars import unbase64
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
 _INTEGERS: Final = frozenset({s.INT32, s.INT64})
 _GO_TYPES: Final = {s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.STRING: "string", s.BOOL: "bool"}
 _TEXTS: Final = frozenset({s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME})
-_BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n")
 
 
 def problem(schema: Schema, value: Any) -> str:
@@ -92,13 +91,10 @@ def _in_scalar(kind: str, value: Any) -> str:
 def _in_bytes(value: Any) -> str:
     if not isinstance(value, str):
         return f"cannot restore slice from {_kind(value)}"
-    for position, sign in enumerate(value):
-        if sign not in _BASE64:
-            return f"error decoding from json: illegal base64 data at input byte {position}"
     try:
-        base64.b64decode(value, validate=False)
-    except (binascii.Error, ValueError):
-        return f"error decoding from json: illegal base64 data at input byte {len(value)}"
+        unbase64(value)
+    except DecodeError as error:
+        return f"error decoding from json: {error}"
     return ""
 
 
