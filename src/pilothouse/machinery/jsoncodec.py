@@ -58,21 +58,22 @@ def surely_unique(data: bytes, value: Any) -> bool:
     inside of texts.
     """
     try:
-        if data.startswith(orjson.dumps(value)):
-            return True
+        compact = orjson.dumps(value)
     except (orjson.JSONEncodeError, TypeError):
         return False
+    if data.startswith(compact):
+        return True
     # As Python clients write. In long ones colons are counted instead: json.dumps lets no other thread run.
     if b'": ' in data and len(data) < _LONG and data.startswith(json.dumps(value).encode()):
         return True
     if b" :" in data or b"\n:" in data or b"\t:" in data or b"\r:" in data:
         return False
     colons = data.count(b'":')
-    if b"\\" in data:
-        if b'\\\\":' in data:
-            return False
-        colons -= data.count(b'\\":')
-    return colons == _members(value)
+    if b"\\" not in data:
+        return colons == compact.count(b'":')  # texts that begin with a colon are the same in both
+    if b'\\\\":' in data:
+        return False
+    return colons - data.count(b'\\":') == _members(value)
 
 
 def _members(value: Any) -> int:

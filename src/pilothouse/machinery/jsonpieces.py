@@ -136,6 +136,7 @@ class _Pieces:
                 continue
             comma = window.last_comma(level, self.at - begin)
             if comma >= 0:
+                self.expected = True  # nothing may stand before a comma but an element
                 self._parse(top, begin + comma)
                 self._step()
             if self._open(_MEMBER if top.__class__ is dict else _ITEM, end) is None:
