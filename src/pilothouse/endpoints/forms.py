@@ -247,10 +247,15 @@ def _joined(
         return
     if pretty:
         head, show, end = _indented(head, show, end)
-    before = head
+    first = True
     for batch in batches(items):
-        yield before + between.join([show(item) for item in batch])
-        before = between
+        shown = [show(item) for item in batch]
+        if first:
+            shown[0] = head + shown[0]
+            first = False
+        else:
+            shown.insert(0, b"")  # so that it begins with what is between
+        yield between.join(shown)
     yield end
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 from pilothouse.serving.flusher import Flusher
+from pilothouse.serving.segments import Piece, slices
 
 RECORD = 16384  # bytes; a TLS record holds no more, and the BIOs never have to grow beyond one
 _HELD = 65536  # bytes that are held until the end of a turn; more is sent at once
@@ -49,7 +50,7 @@ class Channel(asyncio.Protocol):
     def __init__(self, user: User, flusher: Flusher) -> None:
         self._user = user
         self._flusher = flusher
-        self._held: list[bytes] = []
+        self._held: list[Piece] = []
         self._held_size = 0
         self._over = False  # our half is closed: nothing more is sent
         self._transport: asyncio.Transport = cast("asyncio.Transport", None)
@@ -80,42 +81,44 @@ class Channel(asyncio.Protocol):
 
     # What the user asks for.
 
-    def write(self, data: bytes) -> None:
-        """Send `data`, at the latest at the end of this turn of the loop. Ignored once our half is closed."""
+    def write(self, data: Piece, *more: Piece) -> None:
+        """Send `data` and what follows it, at the latest at the end of this turn of the loop.
+
+        Ignored once our half is closed.
+        """
         if self._over:
             return
-        held = self._held
-        if not held:
+        if not self._held:
             self._flusher.add(self)
-        held.append(data)
-        self._held_size += len(data)
-        if self._held_size > _HELD:
-            self.flush()
+        self._hold(data, more)
 
-    def write_patiently(self, data: bytes) -> None:
+    def write_patiently(self, data: Piece, *more: Piece) -> None:
         """As `write`, for a part of a stream: answers to others go first."""
         if self._over:
             return
-        held = self._held
-        if not held:
+        if not self._held:
             self._flusher.add_patient(self)
-        held.append(data)
+        self._hold(data, more)
+
+    def _hold(self, data: Piece, more: tuple[Piece, ...]) -> None:
+        self._held.append(data)
         self._held_size += len(data)
+        if more:
+            self._held += more
+            self._held_size += sum(map(len, more))
         if self._held_size > _HELD:
             self.flush()
 
     def flush(self) -> None:
         """Send what is held, now."""
-        held = self._held
+        held, size = self._held, self._held_size
         if held:
-            data = held[0] if len(held) == 1 else b"".join(held)
-            held.clear()
-            self._held_size = 0
+            self._held, self._held_size = [], 0
             if not self._transport.is_closing():
-                self._put(data)
+                self._put(held, size)
 
-    def _put(self, data: bytes) -> None:
-        self._transport.write(data)
+    def _put(self, pieces: list[Piece], size: int) -> None:
+        self._transport.writelines(pieces)
 
     @property
     def buffered(self) -> int:
@@ -259,15 +262,17 @@ class TLSChannel(Channel):
         self._end_of_input()
         return True
 
-    def _put(self, data: bytes) -> None:
-        if len(data) <= RECORD:
-            self._session.write(data)
-            self._transport.write(self._outgoing.read())
+    def _put(self, pieces: list[Piece], size: int) -> None:
+        seal, take = self._session.write, self._outgoing.read
+        if size <= RECORD:
+            seal(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+            self._transport.write(take())
             return
-        view = memoryview(data)
-        for start in range(0, len(data), RECORD):
-            self._session.write(view[start : start + RECORD])
-            self._transport.write(self._outgoing.read())
+        sealed = []
+        for part in slices(pieces, RECORD):
+            seal(part)
+            sealed.append(take())
+        self._transport.writelines(sealed)  # in one system call
 
     def client_certificate(self) -> bytes | None:
         return self._session.getpeercert(binary_form=True)

@@ -69,15 +69,15 @@ class Outlet:
                 self.channel.write(framing.head + joined)
 
     async def _long(self, framing: Framing, body: bytes | Sequence[bytes]) -> None:
-        before, turn = framing.head, 0
+        turn = 0
         write = self.channel.write
+        write(framing.head)
         for segment in segments(body):
             size = len(segment)
             if framing.chunked:
-                write(b"".join((before, b"%x\r\n" % size, segment, b"\r\n")))
+                write(b"%x\r\n" % size, segment, b"\r\n")
             else:
-                write(b"".join((before, segment)))
-            before = b""
+                write(segment)
             turn += size
             if turn >= _PER_TURN or not self.writable:
                 turn = 0

@@ -11,6 +11,7 @@ from pilothouse.serving.channel import Channel
 from pilothouse.serving.http import ClientGone
 
 Drain = Callable[[], Awaitable[None]]
+_SHORT = 16384  # bytes; a longer chunk is not copied
 
 
 class ChunkWriter:
@@ -29,7 +30,13 @@ class ChunkWriter:
     def write(self, data: bytes) -> None:
         if not data or self._over:  # an empty chunk would be the last one
             return
-        self._channel.write_patiently(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        size = len(data)
+        if not self._chunked:
+            self._channel.write_patiently(data)
+        elif size < _SHORT:
+            self._channel.write_patiently(b"%x\r\n%b\r\n" % (size, data))
+        else:  # a copy would cost more than three pieces
+            self._channel.write_patiently(b"%x\r\n" % size, data, b"\r\n")
 
     @property
     def buffered(self) -> int:
