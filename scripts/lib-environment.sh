@@ -5,16 +5,37 @@ venv="$root/.venv"
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# The newest Python that will do, or $PYTHON.
+# Does a Python do? 3.11 or newer, and it can make virtual environments.
+does() {
+  "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+# Has it the interpreter in itself? One that loads it as a shared library is a fifth slower (docs/performance.md).
+is_quick() {
+  "$1" -c 'import sys; sys.exit("libpython" in open("/proc/self/maps").read())' 2>/dev/null
+}
+
+# $PYTHON, or the newest quick Python that will do, or the newest other one.
 find_python() {
-  local candidate
-  for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3 python}; do
-    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-      command -v "$candidate"
-      return
-    fi
+  local name candidate found=""
+  if [[ -n "${PYTHON:-}" ]]; then
+    does "$PYTHON" || die "PYTHON=$PYTHON is no Python 3.11 or newer with its venv module."
+    command -v "$PYTHON"
+    return
+  fi
+  for name in python3.14 python3.13 python3.12 python3.11 python3 python; do
+    while read -r candidate; do
+      does "$candidate" || continue
+      found="${found:-$candidate}"
+      if is_quick "$candidate"; then
+        found="$candidate"
+        break 2
+      fi
+    done < <(type -ap "$name")
   done
-  die "Python 3.11 or newer is needed and was not found. Install it, or name it: PYTHON=/path/to/python3.11 $0"
+  [[ -n "$found" ]] || die "Python 3.11 or newer with its venv module is needed and was not found." \
+    "Install it, or name it: PYTHON=/path/to/python3.11 $0"
+  printf '%s\n' "$found"
 }
 
 # prepare [extra]: .venv holds pilothouse, and the packages of the extra. Instant when nothing changed.
