@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pilothouse.endpoints.requestinfo import Query
-from pilothouse.machinery.digits import whole
+from pilothouse.machinery.digits import unsigned, whole
 from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import DeleteOptions, ListOptions
 
 _INT64_MAX: Final = 2**63 - 1
-_UINT64_MAX: Final = 2**64 - 1
 _POLICIES: Final = ("Foreground", "Background", "Orphan")
 _FALSE: Final = frozenset({"false", "0"})
 
@@ -35,14 +34,6 @@ def parse_integer(text: str) -> int:
 def flag(query: Query, name: str) -> bool | None:
     """A boolean parameter: anything but "false" and "0" is true; None where it is absent."""
     return query.get(name) not in _FALSE if name in query else None
-
-
-def unsigned(text: str) -> int | str:
-    """The number, or what is wrong with it in Go's words."""
-    if not (text.isascii() and text.isdigit()):
-        return f"strconv.ParseUint: parsing {quote(text)}: invalid syntax"
-    value = whole(text)
-    return value if value <= _UINT64_MAX else f"strconv.ParseUint: parsing {quote(text)}: value out of range"
 
 
 def resource_version(text: str, *, listing: bool) -> int | None:
@@ -117,7 +108,7 @@ def _forbidden(path: str, text: str) -> Cause:
 
 
 def _unsupported(path: str, value: str, supported: str) -> Cause:
-    return Cause("FieldValueNotSupported", f'Unsupported value: "{value}": supported values: {supported}', path)
+    return Cause("FieldValueNotSupported", f"Unsupported value: {quote(value)}: supported values: {supported}", path)
 
 
 def write_options(query: Query, kind: str) -> tuple[bool, str, str]:
@@ -127,13 +118,14 @@ def write_options(query: Query, kind: str) -> tuple[bool, str, str]:
     """
     causes = dry_run_causes(query.all("dryRun"))
     manager = query.get("fieldManager")
-    if len(manager) > 128:
+    if len(manager.encode()) > 128:
         causes.append(Cause("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
-    for place, char in enumerate(manager):
+    place = 0  # in bytes
+    for char in manager:
         if not char.isprintable():
-            shown = dumps(manager).decode()
-            text = f"Invalid value: {shown}: invalid character U+{ord(char):04X} (at position {place})"
+            text = f"Invalid value: {quote(manager)}: invalid character U+{ord(char):04X} (at position {place})"
             causes.append(Cause("FieldValueInvalid", text, "fieldManager"))
+        place += len(char.encode())
     validation = query.get("fieldValidation")
     if validation not in ("", "Ignore", "Warn", "Strict"):
         causes.append(_unsupported("fieldValidation", validation, '"", "Ignore", "Strict", "Warn"'))
@@ -182,7 +174,7 @@ def delete_options(body: dict[str, Any]) -> DeleteOptions:
     if policy is not None and policy not in _POLICIES:
         causes.append(_unsupported("propagationPolicy", policy, '"Foreground", "Background", "Orphan", "nil"'))
     if policy is not None and orphan is not None:
-        text = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
+        text = f"Invalid value: {quote(policy)}: orphanDependents and deletionPropagation cannot be both set"
         causes.append(Cause("FieldValueInvalid", text, "propagationPolicy"))
     causes += dry_run_causes(body.get("dryRun") or [])
     causes += _unsafe_causes(body)

@@ -13,6 +13,7 @@ from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
 from pilothouse.machinery.jsoncodec import JSONError, dumps, duplicates, plain_floats, surely_unique
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH
+from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.structural.node import Node
 from pilothouse.machinery.structural.settle import Unfit, settle, settle_slowly
@@ -91,7 +92,7 @@ class CustomBody(_Patches):
         if kind != target.kind:
             metadata = value.get("metadata")
             name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
-            cause = Cause("FieldValueInvalid", f'Invalid value: "{kind}": must be {target.kind}', "kind")
+            cause = Cause("FieldValueInvalid", f"Invalid value: {shown(kind)}: must be {target.kind}", "kind")
             raise invalid(target.group, str(kind), name, [cause])
 
     def _protobuf(self, data: bytes) -> Object:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from pilothouse.machinery.goquote import quote
+
+UINT64_MAX: Final = 2**64 - 1
 _MOST: Final = 40  # digits that are read: a number that has more is beyond every range anyway
 
 
@@ -14,3 +17,11 @@ def whole(text: str) -> int:
     sign, digits = (text[0], text[1:]) if text[:1] in ("-", "+") else ("", text)
     number = int(digits.lstrip("0")[:_MOST] or "0")
     return -number if sign == "-" else number
+
+
+def unsigned(text: str) -> int | str:
+    """The number, or what is wrong with it in Go's words."""
+    if not (text.isascii() and text.isdigit()):
+        return f"strconv.ParseUint: parsing {quote(text)}: invalid syntax"
+    value = whole(text)
+    return value if value <= UINT64_MAX else f"strconv.ParseUint: parsing {quote(text)}: value out of range"

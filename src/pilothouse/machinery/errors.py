@@ -102,13 +102,16 @@ def verb_not_supported(group: str, resource: str, verb: str) -> APIError:
 
 def already_exists(group: str, resource: str, name: str) -> APIError:
     return APIError(
-        409, "AlreadyExists", f'{qualified(group, resource)} "{name}" already exists', _details(group, resource, name)
+        409,
+        "AlreadyExists",
+        f"{qualified(group, resource)} {quote(name)} already exists",
+        _details(group, resource, name),
     )
 
 
 def generate_name_conflict(group: str, resource: str, name: str) -> APIError:
     message = (
-        f'{qualified(group, resource)} "{name}" already exists, '
+        f"{qualified(group, resource)} {quote(name)} already exists, "
         "the server was not able to generate a unique name for the object"
     )
     return APIError(
@@ -117,7 +120,7 @@ def generate_name_conflict(group: str, resource: str, name: str) -> APIError:
 
 
 def conflict(group: str, resource: str, name: str, why: str) -> APIError:
-    message = f'Operation cannot be fulfilled on {qualified(group, resource)} "{name}": {why}'
+    message = f"Operation cannot be fulfilled on {qualified(group, resource)} {quote(name)}: {why}"
     return APIError(409, "Conflict", message, _details(group, resource, name))
 
 
@@ -132,7 +135,7 @@ def modified(group: str, resource: str, name: str) -> APIError:
 
 def forbidden(group: str, resource: str, name: str, why: str) -> APIError:
     shown = (
-        f'{qualified(group, resource)} "{name}" is forbidden: {why}'
+        f"{qualified(group, resource)} {quote(name)} is forbidden: {why}"
         if name
         else f"{qualified(group, resource)} is forbidden: {why}"
     )
@@ -167,8 +170,10 @@ def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> APIErr
     text = shown[0] if len(shown) == 1 else f"[{', '.join(shown)}]"
     details = {**_details(group, kind, name), "causes": [cause.render() for cause in causes]}
     if not shown:
-        return APIError(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid', _details(group, kind, name))
-    return APIError(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid: {text}', details)
+        return APIError(
+            422, "Invalid", f"{qualified(group, kind)} {quote(name)} is invalid", _details(group, kind, name)
+        )
+    return APIError(422, "Invalid", f"{qualified(group, kind)} {quote(name)} is invalid: {text}", details)
 
 
 def gone(message: str) -> APIError:

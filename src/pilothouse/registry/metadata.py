@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.machinery import names
+from pilothouse.machinery.digits import unsigned
 from pilothouse.machinery.errors import MOST_CAUSES, Cause, bad_request, bare_internal, invalid, modified
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.request import Causes, Write
@@ -60,7 +62,7 @@ def prepare_create(
     metadata: dict[str, Any] = obj.setdefault("metadata", {})
     check_namespace(resource, metadata, write)
     version = metadata.pop("resourceVersion", "")
-    if version.isascii() and version.isdigit() and version.strip("0"):
+    if version and isinstance(number := unsigned(version), int) and number:
         raise bare_internal("resourceVersion should not be set on objects to be created")
     for sent in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(sent, None)
@@ -104,16 +106,17 @@ def prepare_update(resource: Resource, obj: Object, old: Object, write: Write) -
 def check_version(resource: Resource, name: str, obj: Object, old: Object, *, unconditional: bool) -> None:
     """The optimistic lock. Raises Conflict for a stale resourceVersion, Invalid where one is demanded."""
     sent = obj["metadata"].pop("resourceVersion", "")
-    if sent in ("", "0"):
+    number = unsigned(sent or "0")
+    if not number:
         if not unconditional:
             cause = Cause(
                 "FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion"
             )
             raise invalid(resource.group, resource.plural, name, [cause])
         return
-    if not sent.isdigit():
-        raise bare_internal(f'strconv.ParseUint: parsing "{sent}": invalid syntax')
-    if sent != old["metadata"].get("resourceVersion"):
+    if isinstance(number, str):
+        raise bare_internal(number)
+    if str(number) != old["metadata"].get("resourceVersion"):
         raise modified(resource.group, resource.plural, name)
 
 
@@ -328,4 +331,4 @@ def _invalid(path: str, value: Any, text: str) -> Cause:
 
 def shown(value: Any) -> str:
     """A value as messages show it: strings quoted, the rest as JSON."""
-    return dumps(value).decode()
+    return quote(value) if value.__class__ is str else dumps(value).decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pilothouse.machinery import errors as api
 from pilothouse.machinery import names
+from pilothouse.machinery.goquote import quote
 from pilothouse.registry.resource import Resource
 from pilothouse.storage import errors as store
 
@@ -36,7 +37,7 @@ def missing(resource: Resource, name: str) -> api.APIError:
     """404; or 400 for a name that nothing could have."""
     whys = names.path_segment(name)
     if whys:
-        return api.bad_request(f'Name parameter invalid: "{name}": {";".join(whys)}')
+        return api.bad_request(f"Name parameter invalid: {quote(name)}: {';'.join(whys)}")
     return api.not_found(resource.group, resource.plural, name)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pilothouse.machinery import names
 from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.structural.node import Node
 
 Metadata = Callable[[dict[str, Any], str], Sequence[Cause]]  # (metadata, its path) -> what is wrong
@@ -56,14 +57,14 @@ def _resource(value: dict[str, Any], path: str, metadata: Metadata) -> list[Caus
         found.append(Cause("FieldValueRequired", "Required value", f"{path}.apiVersion"))
     elif str(version).count("/") > 1:
         why = f"unexpected GroupVersion string: {version}"
-        found.append(Cause("FieldValueInvalid", f'Invalid value: "{version}": {why}', f"{path}.apiVersion"))
+        found.append(Cause("FieldValueInvalid", f"Invalid value: {shown(version)}: {why}", f"{path}.apiVersion"))
     if not kind:
         found.append(Cause("FieldValueRequired", "Required value", f"{path}.kind"))
     else:
         whys = names.label_1035(str(kind).lower())
         if whys:
             why = f"may have mixed case, but should otherwise match: {','.join(whys)}"
-            found.append(Cause("FieldValueInvalid", f'Invalid value: "{kind}": {why}', f"{path}.kind"))
+            found.append(Cause("FieldValueInvalid", f"Invalid value: {shown(kind)}: {why}", f"{path}.kind"))
     sent = value.get("metadata")
     if sent.__class__ is dict:
         found += metadata(sent, f"{path}.metadata")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.structural.node import Node
 
 Key = Callable[[Any], Hashable]
@@ -57,13 +57,13 @@ def repeated(items: Sequence[Any], key: Key = identity) -> list[int]:
 
 
 def duplicates(node: Node, value: Any, path: str, found: list[tuple[str, str]]) -> None:
-    """(path, value as JSON) of every repeated item of sets and keyed lists below a node."""
+    """(path, value as it is shown) of every repeated item of sets and keyed lists below a node."""
     if value.__class__ is list:
         items = node.items
         if items is None:
             return
         if node.list_type in ("set", "map"):
-            found += [(f"{path}[{index}]", dumps(value[index]).decode()) for index in repeated(value, key_of(node))]
+            found += [(f"{path}[{index}]", shown(value[index])) for index in repeated(value, key_of(node))]
         for index, item in enumerate(value):
             duplicates(items, item, f"{path}[{index}]", found)
     elif value.__class__ is dict:

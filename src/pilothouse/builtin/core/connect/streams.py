@@ -13,10 +13,11 @@ from pilothouse.builtin.core.connect.kubelets import Outgoing, kubelet_of
 from pilothouse.builtin.core.connect.passing import passed_headers, returned_headers, wants_upgrade, whole
 from pilothouse.builtin.core.connect.pods import container_of, node_of, pod_of
 from pilothouse.builtin.core.connect.translate import PROTOCOL, Command, translate
-from pilothouse.endpoints.options import flag, unsigned
+from pilothouse.endpoints.options import flag
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.websocket import TOKEN_PROTOCOL
 from pilothouse.kit.record import record
+from pilothouse.machinery.digits import unsigned
 from pilothouse.machinery.errors import bad_request, bare_internal
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
