@@ -243,3 +243,133 @@ def test_a_deadline_that_is_raised_ends_the_comparison() -> None:
     with pytest.raises(Exception, match="less than or equal") as refused:
         PODS.change(old, {"spec": {"activeDeadlineSeconds": 6, "hostname": "h"}})
     assert len(refused.value.causes) == 1  # type: ignore[attr-defined]
+
+
+MIRRORED = {MIRROR: "x"}
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "message"),
+    [
+        (
+            "ephemeralcontainers",
+            {"ephemeralContainers": [{"name": "d", "image": "i"}]},
+            "Forbidden: static pods do not support ephemeral containers",
+        ),
+        ("resize", {}, "Forbidden: static pods cannot be resized"),
+    ],
+)
+def test_static_pods_stay_as_their_kubelet_says(part: str, change: Any, message: str) -> None:
+    old, _ = PODS.create(pod(MIRRORED, nodeName="n"))
+    assert PODS.causes({**old, "spec": {**old["spec"], **change}}, old, part) == [("[]", message)]
+
+
+def test_pods_are_resized_where_the_kubelet_can() -> None:
+    old, _ = PODS.create(container(resources={"requests": {"cpu": "1", "ephemeral-storage": "1Gi"}}))
+    old["status"]["containerStatuses"] = [{"name": "c", "image": "i", "state": {"running": {}}}]
+    new = {**old, "spec": {**old["spec"], "containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}}
+    assert PODS.causes(new, old, "resize") == [
+        ("spec", "Forbidden: Pod running on node without support for resize"),
+        ("spec.containers[0].resources.requests", "Forbidden: resource requests cannot be removed"),
+        ("spec", "Forbidden: only cpu and memory resources are mutable"),
+    ]
+
+
+def test_node_affinity_of_a_gated_pod_is_extended_at_its_end() -> None:
+    def affinity(*keys: str) -> dict[str, Any]:
+        expressions = [{"key": key, "operator": "Exists"} for key in keys]
+        terms = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
+        return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+    old, _ = PODS.create(pod(schedulingGates=[{"name": "g"}], affinity=affinity("a")))
+    PODS.change(old, {"spec": {"affinity": affinity("a", "b")}})
+    new = {**old, "spec": {**old["spec"], "affinity": affinity("b", "a")}}
+    [(path, message)] = PODS.causes(new, old)
+    assert path.endswith(".requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]")
+    assert message.endswith(": only additions are allowed (no mutations or deletions)")
+
+
+def test_what_statuses_of_containers_may_say() -> None:
+    old, _ = PODS.create(container(resources={"limits": {"example.com/d": "1"}}))
+    ended = {"name": "e", "image": "i", "state": {"terminated": {"exitCode": 0}}}
+    old["status"]["ephemeralContainerStatuses"] = [ended]
+    devices = {"resources": [{"resourceID": "1", "health": "Odd"}, {"resourceID": "1", "health": "Healthy"}]}
+    statuses = [
+        {
+            "name": "c",
+            "image": "i",
+            "user": {"linux": {"uid": -1, "gid": 0}},
+            "allocatedResourcesStatus": [{"name": "example.com/d"}, {"name": "claim:x/y", **devices}],
+        }
+    ]
+    again = {"name": "e", "image": "i", "state": {"running": {}}, "allocatedResourcesStatus": [{"name": "x"}]}
+    new = {**old, "status": {**old["status"], "containerStatuses": statuses, "ephemeralContainerStatuses": [again]}}
+    where = "status.containerStatuses[0].allocatedResourcesStatus[1]"
+    assert PODS.causes(new, old, "status") == [
+        ("status.ephemeralContainerStatuses[0].state", "Forbidden: may not be transitioned to non-terminated state"),
+        ("status.containerStatuses[0].linux.uid", "Invalid value: -1: must be between 0 and 2147483647, inclusive"),
+        (
+            f"{where}.name",
+            'Invalid value: "claim:x/y": must match one of the container\'s resource claims in a format '
+            "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
+        ),
+        (
+            f"{where}.resources[0].health",
+            'Unsupported value: "Odd": supported values: "Healthy", "Unhealthy", "Unknown"',
+        ),
+        (f"{where}.resources[1].resourceID", 'Duplicate value: "1"'),
+        (
+            "status.ephemeralContainerStatuses[0].allocatedResourcesStatus",
+            "Forbidden: must not be specified in container status",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("user", "messages"),
+    [
+        ("a" * 104, []),
+        ("a" * 105, ["runAsUserName's User length must not be longer than 104 characters"]),
+        ("a\\b\\c", ["runAsUserName cannot contain more than one backslash"]),
+        ("\\a", ["runAsUserName's Domain doesn't match the NetBios nor the DNS format"]),
+        ("D\\", ["runAsUserName's User cannot be empty"]),
+        ("D\\. ", ["runAsUserName's User cannot contain only periods or spaces"]),
+        ("a@b", ["runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]"]),
+    ],
+)  # fmt: skip
+def test_users_of_windows(user: str, messages: list[str]) -> None:
+    sent = pod(securityContext={"windowsOptions": {"runAsUserName": user}})
+    if not messages:
+        PODS.create(sent)
+        return
+    assert [message.split(": ", 2)[2] for _, message in PODS.causes(sent)] == messages
+
+
+def test_templates_leave_to_pods_what_is_open() -> None:
+    ports = [{"name": "c", "image": "i", "ports": [{"containerPort": 80}]}]
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"hostNetwork": True, "containers": ports}}
+    template["spec"]["volumes"] = [{"name": "v", "image": {}}]
+    made, _ = Kind("apps", "deployments").create(
+        {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    )
+    assert made["spec"]["template"]["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
+    assert PODS.causes(volume(image={})) == [("spec.volumes[0].image.reference", "Required value")]
+    made, _ = PODS.create(pod(hostNetwork=True, containers=ports))
+    assert made["spec"]["containers"][0]["ports"][0]["hostPort"] == 80
+
+
+def test_requests_of_a_pod_cover_what_its_containers_ask_for() -> None:
+    own = [{"name": "c", "image": "i", "resources": {"requests": {"memory": "64Mi"}}}]
+    made, _ = PODS.create(pod(resources={"limits": {"cpu": "1"}}, containers=own))
+    assert made["spec"]["resources"]["requests"] == {"cpu": "1", "memory": "64Mi"}
+
+
+def test_policies_of_resizing_where_nothing_restarts() -> None:
+    policy = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
+    sent = pod(restartPolicy="Never", containers=[{"name": "c", "image": "i", "resizePolicy": policy}])
+    assert PODS.causes(sent) == [
+        (
+            "spec.containers[0].resizePolicy",
+            "Invalid value: \"RestartContainer\": must be 'NotRequired' when `restartPolicy` is 'Never'",
+        )
+    ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import NANO, nanos, round_amounts
-from pilothouse.builtin.shared.resources import container_resource_name, resource_name
+from pilothouse.builtin.shared.resources import container_resource_name, overcommits, resource_name
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, defaults, rules
 from pilothouse.registry.behaviour import Behaviour
@@ -37,7 +37,7 @@ def _names(item: Mapping[str, Any], field: Field, of: str) -> set[str]:
     found: Amounts = item.get(of) or {}
     for name in sorted(found):
         path = f"{of}[{name}]"
-        if item.get("type") == "Container":
+        if item.get("type") in ("Container", "Pod"):
             container_resource_name(name, field, path)
         else:
             resource_name(name, field, path)
@@ -59,6 +59,15 @@ def _orders(item: Mapping[str, Any], name: str, field: Field) -> None:
     ):
         if smaller is not None and larger is not None and nanos(smaller) > nanos(larger):
             field.invalid(f"{where}[{name}]", shown, text.format(smaller, larger))
+
+
+def _agreeing(item: Mapping[str, Any], name: str, field: Field) -> None:
+    """Of what cannot be overcommitted, request and limit are the same."""
+    limit, request = (item.get("default") or {}).get(name), (item.get("defaultRequest") or {}).get(name)
+    if limit is None or request is None or overcommits(name) or nanos(limit) == nanos(request):
+        return
+    why = f"default value {limit} must equal to defaultRequest value {request} in {name}"
+    field.invalid(f"defaultRequest[{name}]", request, why)
 
 
 def _ratio(item: Mapping[str, Any], name: str, field: Field) -> None:
@@ -100,6 +109,8 @@ def _item(item: Mapping[str, Any], field: Field) -> None:
     for name in sorted(keys):
         _orders(item, name, field)
         _ratio(item, name, field)
+        if kind != "Pod":
+            _agreeing(item, name, field)
 
 
 def _limits(items: Sequence[Mapping[str, Any]], field: Field) -> None:

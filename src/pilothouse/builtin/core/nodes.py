@@ -52,7 +52,9 @@ def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
     for index, one in enumerate(items):
         key, effect, value = one.get("key", ""), one.get("effect", ""), one.get("value", "")
         field.all_invalid(f"[{index}].key", key, names.qualified_name(key))
-        field.all_invalid(f"[{index}].value", value, names.label_value(value))
+        whys = names.label_value(value)
+        if whys:
+            field.invalid(f"[{index}].value", value, ";".join(whys))
         if effect not in EFFECTS:
             field.outside(f"[{index}].effect", effect, EFFECTS)
         if (key, effect) in seen:

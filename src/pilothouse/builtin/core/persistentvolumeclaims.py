@@ -13,7 +13,7 @@ from pilothouse.builtin.shared.podgates import claim_sources
 from pilothouse.builtin.shared.podwarnings import fractional
 from pilothouse.builtin.shared.resources import resource_name
 from pilothouse.builtin.shared.same import same
-from pilothouse.machinery.rules import Field, at, defaults, on_update, rules
+from pilothouse.machinery.rules import IMMUTABLE, Field, at, defaults, on_update, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _ONLY: Final = (
@@ -80,19 +80,26 @@ def _change(spec: Object, field: Field) -> None:
     made = dict(spec)
     if not old.get("volumeName"):
         _with(made, "volumeName", old.get("volumeName"))
-    if old.get("storageClassName") is None and _CLASS not in (field.root_old["metadata"].get("annotations") or {}):
-        # A class may be given later to a claim without one.
-        if not old.get("volumeName"):
-            _with(made, "storageClassName", old.get("storageClassName"))
+    before = field.root_old["metadata"].get("annotations") or {}
+    after = field.root["metadata"].get("annotations") or {}
+    named = spec.get("storageClassName")
+    if old.get("storageClassName") is None and named is not None and before.get(_CLASS, named) == named:
+        # A class may be given later to a claim without one; it is that of the annotation of old, where there is one.
+        made.pop("storageClassName")
+    elif after.get(_CLASS, "") != before.get(_CLASS, ""):
+        field.invalid(f"/metadata.annotations.{_CLASS}", after.get(_CLASS, ""), IMMUTABLE)
     if bound:
         resources = {**(made.get("resources") or {})}
         _with(resources, "requests", (old.get("resources") or {}).get("requests"))
         made["resources"] = resources
-        _with(made, "volumeAttributesClassName", old.get("volumeAttributesClassName"))
+        if made.get("volumeAttributesClassName") is not None:
+            _with(made, "volumeAttributesClassName", old.get("volumeAttributesClassName"))
     if not same(made, old):
         field.forbidden("", _ONLY + diff("PersistentVolumeClaimSpec", old, made))
     _shrink(spec, old, status, field)
-    if bound and old.get("volumeAttributesClassName") is not None and spec.get("volumeAttributesClassName") is None:
+    if spec.get("volumeMode") != old.get("volumeMode"):
+        field.invalid("/volumeMode", spec.get("volumeMode"), IMMUTABLE)
+    if old.get("volumeAttributesClassName") is not None and spec.get("volumeAttributesClassName") is None:
         field.forbidden("volumeAttributesClassName", "update from non-nil value to nil is forbidden")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared.internals import diff
+from pilothouse.builtin.shared.internals import diff, internal
+from pilothouse.builtin.shared.podannotations import MIRROR
 from pilothouse.builtin.shared.qos import qos_class
 from pilothouse.builtin.shared.same import same
 from pilothouse.machinery.rules import Field
@@ -79,25 +80,30 @@ def _gated_affinity(new: Object, old: Object, field: Field) -> None:
         return
     path = f"affinity.nodeAffinity.{_NODE_RULES}.nodeSelectorTerms"
     if after is None or len(after) != len(before):
-        field.invalid(path, after, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+        shown = [internal("NodeSelectorTerm", one) for one in after] if after is not None else None
+        field.invalid(path, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
         return
     for index, (one, other) in enumerate(zip(before, after, strict=True)):
-        for kind in ("matchExpressions", "matchFields"):
-            kept = one.get(kind) or []
-            if not one.get("matchExpressions") and not one.get("matchFields"):
-                if not same(one, other):
-                    field.invalid(f"{path}[{index}]", other, "no additions/deletions to empty terms are allowed")
-                break
-            if not all(expression in (other.get(kind) or []) for expression in kept):
-                why = "only additions are allowed (no mutations or deletions)"
-                field.invalid(f"{path}[{index}]", other, why)
-                break
+        if not _extended(other, one):
+            why = "only additions are allowed (no mutations or deletions)"
+            field.invalid(f"{path}[{index}]", internal("NodeSelectorTerm", other), why)
 
 
-def _without_node_rules(affinity: Object | None) -> Any:
-    node = {name: one for name, one in ((affinity or {}).get("nodeAffinity") or {}).items() if name != _NODE_RULES}
+def _extended(term: Object, old: Object) -> bool:
+    """Whether a term has what the old one has, in the same order, and perhaps more behind it."""
+    kinds = ("matchExpressions", "matchFields")
+    if not any(old.get(kind) for kind in kinds):
+        return not any(term.get(kind) for kind in kinds)
+    return all(same((term.get(kind) or [])[: len(old.get(kind) or [])], old.get(kind) or []) for kind in kinds)
+
+
+def _old_node_rules(affinity: Object | None, old: Object | None) -> dict[str, Any] | None:
+    """The new affinity with the nodes' part of the old one."""
     made = {name: one for name, one in (affinity or {}).items() if name != "nodeAffinity"}
-    return {**made, "nodeAffinity": node} if node else made
+    node = (old or {}).get("nodeAffinity")
+    if node is not None:
+        made["nodeAffinity"] = node
+    return made if made or (affinity is not None and old is not None) else None
 
 
 def _with(spec: dict[str, Any], name: str, value: Any) -> None:
@@ -121,8 +127,7 @@ def _munged(new: Object, old: Object) -> dict[str, Any]:
         spec["terminationGracePeriodSeconds"] = before
     if old.get("schedulingGates"):
         _with(spec, "nodeSelector", old.get("nodeSelector"))
-        if same(_without_node_rules(new.get("affinity")), _without_node_rules(old.get("affinity"))):
-            _with(spec, "affinity", old.get("affinity"))
+        _with(spec, "affinity", _old_node_rules(new.get("affinity"), old.get("affinity")))
     return spec
 
 
@@ -146,8 +151,22 @@ def pod_update(new: Object, field: Field) -> bool | None:
     return None
 
 
+def _is_mirror(field: Field) -> bool:
+    """Whether the pod is an image of one that a kubelet runs by itself."""
+    return MIRROR in ((field.root_old.get("metadata") or {}).get("annotations") or {})
+
+
+def _only(field: Field, why: str) -> None:
+    """All that is told is that such pods cannot be changed so."""
+    del field.found[:]
+    field.forbidden("/[]", why)
+
+
 def ephemeral_update(new: Object, field: Field) -> None:
     """For the spec, after the ephemeralcontainers subresource: containers may be added, nothing else."""
+    if _is_mirror(field):
+        _only(field, "static pods do not support ephemeral containers")
+        return
     after = {one.get("name"): one for one in new.get("ephemeralContainers") or ()}
     for one in field.old.get("ephemeralContainers") or ():
         name = one.get("name", "")
@@ -165,13 +184,21 @@ def _resources(holder: Object) -> Object:
 
 
 def _removed(new: Object, old: Object, kind: str) -> bool:
-    return any(name not in (new.get(kind) or {}) for name in (old.get(kind) or {}) if name in _RESIZABLE)
+    return any(name not in (new.get(kind) or {}) for name in (old.get(kind) or {}))
 
 
 def _removals(new: Object, old: Object, field: Field, path: str, label: str) -> None:
     for kind in ("limits", "requests"):
         if _removed(_resources(new), _resources(old), kind):
             field.forbidden(f"{path}.{kind}", f"{label} {kind} cannot be removed")
+
+
+def _node_resizes(status: Object) -> bool:
+    """Kubelets that can resize say what running containers have."""
+    running = [
+        one for one in status.get("containerStatuses") or () if (one.get("state") or {}).get("running") is not None
+    ]
+    return not running or running[0].get("resources") is not None
 
 
 def _put_back(new: Object, old: Object) -> dict[str, Any]:
@@ -198,6 +225,12 @@ def _resized(spec: Object, old: Object) -> dict[str, Any]:
 def pod_resize(new: Object, field: Field) -> bool | None:
     """For the spec, after the resize subresource: only cpu and memory, within the same quality of service."""
     old: Object = field.old
+    if _is_mirror(field):
+        _only(field, "static pods cannot be resized")
+        return True
+    if (old.get("os") or {}).get("name") == "windows":
+        _only(field, "windows pods cannot be resized")
+        return True
     if qos_class(new) != qos_class(old):
         shown = (field.root.get("status") or {}).get("qosClass") or qos_class(old)
         field.invalid("", shown, "Pod QOS Class may not change as a result of resizing")
@@ -205,7 +238,9 @@ def pod_resize(new: Object, field: Field) -> bool | None:
     if any(counts):
         field.forbidden(_CONTAINERS[counts.index(True)], _COUNT)
         return True
-    for kind in _CONTAINERS:
+    if not _node_resizes(field.root_old.get("status") or {}):
+        field.forbidden("", "Pod running on node without support for resize")
+    for kind in ("initContainers", "containers"):
         pairs: Sequence[tuple[Object, Object]] = list(zip(new.get(kind) or (), old.get(kind) or (), strict=True))
         for index, (after, before) in enumerate(pairs):
             _removals(after, before, field, f"{kind}[{index}].resources", "resource")

@@ -6,10 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.internals import internal
+from pilothouse.builtin.shared.security import MAX_ID
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import IMMUTABLE, Field
 
 _NOT_NEGATIVE: Final = "must be a non-negative integer"
+_STATUSES: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+_HEALTH: Final = ("Healthy", "Unhealthy", "Unknown")
+_A_CLAIM: Final = (
+    "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or "
+    "'claim:<claimName>' if request is empty"
+)
 _NO_RESTART: Final = "may not be transitioned to non-terminated state"
 _ONE_EACH: Final = "may specify no more than one IP for each IP family"
 
@@ -28,7 +35,7 @@ def _conditions(items: Sequence[Object], field: Field) -> None:
 
 def _transitions(path: str, new: Sequence[Object], old: Sequence[Object], spec: Object, field: Field) -> None:
     """A container that has ended stays so where the pod does not restart it."""
-    policy = spec.get("restartPolicy")
+    policy = "Never" if path.startswith("ephemeral") else spec.get("restartPolicy")
     if policy == "Always":
         return
     every = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
@@ -71,13 +78,79 @@ def _addresses(name: str, status: Object, field: Field, single: str) -> None:
 
 def _claim_statuses(items: Sequence[Object], spec: Object, field: Field) -> None:
     known = {one.get("name") for one in spec.get("resourceClaims") or ()}
+    seen: set[str] = set()
     for index, one in enumerate(items):
         path = f"resourceClaimStatuses[{index}]"
         name, claim = one.get("name", ""), one.get("resourceClaimName")
         if name not in known:
             field.invalid(f"{path}.name", name, "must match the name of an entry in `spec.resourceClaims`")
+        if name in seen:
+            field.duplicate(f"{path}.name", name)
+        seen.add(name)
         if claim is not None:
             field.all_invalid(f"{path}.resourceClaimName", claim, words.subdomain(claim))
+
+
+def _users(path: str, items: Sequence[Object], spec: Object, field: Field) -> None:
+    """Who the containers run as; there are such ids on Linux alone."""
+    system = (spec.get("os") or {}).get("name", "linux")
+    for index, one in enumerate(items):
+        user = (one.get("user") or {}).get("linux")
+        if user is None:
+            continue
+        where = f"{path}[{index}].linux"
+        if system == "windows":
+            field.forbidden(where, "cannot be set for a windows pod")
+            continue
+        ids = [("uid", user.get("uid", 0)), ("gid", user.get("gid", 0))]
+        ids += [
+            (f"supplementalGroups[{place}]", group) for place, group in enumerate(user.get("supplementalGroups") or ())
+        ]
+        for name, number in ids:
+            if not 0 <= number <= MAX_ID:
+                field.invalid(f"{where}.{name}", number, f"must be between 0 and {MAX_ID}, inclusive")
+
+
+def _allocated(path: str, items: Sequence[Object], containers: Sequence[Object], field: Field) -> None:
+    """The health of the devices that containers hold."""
+    resources = {one.get("name"): one.get("resources") or {} for one in containers}
+    for index, one in enumerate(items):
+        for place, allocated in enumerate(one.get("allocatedResourcesStatus") or ()):
+            where, name = f"{path}[{index}].allocatedResourcesStatus[{place}]", allocated.get("name", "")
+            own = resources.get(one.get("name"))
+            if own is not None:
+                _held(f"{where}.name", name, own, field)
+            seen: set[str] = set()
+            for number, device in enumerate(allocated.get("resources") or ()):
+                if device.get("health", "") not in _HEALTH:
+                    field.not_supported(f"{where}.resources[{number}].health", device.get("health", ""), _HEALTH)
+                if device.get("resourceID", "") in seen:
+                    field.duplicate(f"{where}.resources[{number}].resourceID", device.get("resourceID", ""))
+                seen.add(device.get("resourceID", ""))
+
+
+def _held(path: str, name: str, resources: Object, field: Field) -> None:
+    if name.startswith("claim:"):
+        claims = [(one.get("name", ""), one.get("request", "")) for one in resources.get("claims") or ()]
+        known = [f"claim:{claim}/{request}" if request else f"claim:{claim}" for claim, request in claims]
+        why = _A_CLAIM
+    else:
+        known, why = list(resources.get("requests") or ()), "must match one of the container's resource requests"
+    if name not in known:
+        field.invalid(path, name, why)
+
+
+def _container_statuses(status: Object, spec: Object, field: Field) -> None:
+    for kind in _STATUSES:
+        if status.get(kind):
+            _users(kind, status[kind], spec, field)
+    for kind, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
+        if status.get(kind):
+            _allocated(kind, status[kind], spec.get(containers) or (), field)
+    for index, one in enumerate(status.get("ephemeralContainerStatuses") or ()):
+        if one.get("allocatedResourcesStatus"):
+            path = f"ephemeralContainerStatuses[{index}].allocatedResourcesStatus"
+            field.forbidden(path, "must not be specified in container status")
 
 
 def pod_status(new: Object, field: Field) -> None:
@@ -87,17 +160,18 @@ def pod_status(new: Object, field: Field) -> None:
     if new.get("conditions"):
         _conditions(new["conditions"], field)
     name = new.get("nominatedNodeName", "")
-    if name:
+    if name and name != old.get("nominatedNodeName"):
         field.all_invalid("nominatedNodeName", name, words.subdomain(name))
     generation = new.get("observedGeneration", 0)
     if generation < 0:
         field.invalid("observedGeneration", generation, _NOT_NEGATIVE)
     if old.get("qosClass") and new.get("qosClass", "") != old["qosClass"]:
         field.invalid("qosClass", new.get("qosClass", ""), IMMUTABLE)
-    for kind in ("containerStatuses", "initContainerStatuses"):
+    for kind in _STATUSES:
         if old.get(kind):
             _transitions(kind, new.get(kind) or (), old[kind], spec, field)
     if new.get("resourceClaimStatuses"):
         _claim_statuses(new["resourceClaimStatuses"], spec, field)
     _addresses("hostIPs", new, field, "hostIP")
     _addresses("podIPs", new, field, "podIP")
+    _container_statuses(new, spec, field)

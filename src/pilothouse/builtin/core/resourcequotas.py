@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import round_amounts
+from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.prepared import fresh_status
-from pilothouse.builtin.shared.resources import amount, is_native, resource_name
+from pilothouse.builtin.shared.resources import amount, resource_name
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import IMMUTABLE, Field, at, defaults, on_update, rules
 from pilothouse.registry.behaviour import Behaviour, Part
@@ -31,8 +32,7 @@ _EXISTS_ONLY: Final = frozenset(
 _CONFLICTS: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 _OF_PODS: Final = frozenset(
     {
-        "pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory", "ephemeral-storage",
-        "requests.ephemeral-storage", "limits.ephemeral-storage",
+        "pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory",
     }
 )  # fmt: skip
 _ONLY_EXISTS: Final = (
@@ -60,7 +60,13 @@ def _applies(scope: str, resource: str) -> bool:
         return resource == "pods"
     if scope == "VolumeAttributesClass":
         return resource in ("persistentvolumeclaims", "requests.storage")
-    return resource in _OF_PODS or resource.startswith(_HUGE) or not is_native(resource)
+    return resource in _OF_PODS
+
+
+def _misapplied(scope: str, spec: Object) -> bool:
+    """Whether something is counted that the scope does not tell apart."""
+    standard = (name for name in spec.get("hard") or () if name in _STANDARD or name.startswith(_HUGE))
+    return any(not _applies(scope, name) for name in standard)
 
 
 def _scopes(spec: Object, field: Field) -> None:
@@ -68,7 +74,7 @@ def _scopes(spec: Object, field: Field) -> None:
     for scope in found:
         if scope not in _SCOPES:
             field.invalid("scopes", found, "unsupported scope")
-        elif any(name in _STANDARD and not _applies(scope, name) for name in spec.get("hard") or ()):
+        elif _misapplied(scope, spec):
             field.invalid("scopes", found, "unsupported scope applied to resource")
     _conflicts("scopes", set(found), found, field)
 
@@ -90,15 +96,15 @@ def _selector(spec: Object, field: Field) -> None:
         if len(field.found) > before:
             field.prefix(before, "scopeSelector.matchExpressions")
     scopes = {one.get("scopeName", "") for one in expressions}
-    _conflicts("scopeSelector.matchExpressions", scopes, sorted(scopes), field)
+    _conflicts("scopeSelector.matchExpressions", scopes, spec.get("scopes") or None, field)
 
 
 def _expression(one: Object, spec: Object, field: Field) -> None:
     scope, operator, values = one.get("scopeName", ""), one.get("operator", ""), one.get("values") or []
     if scope not in _SCOPES:
         field.invalid("scopeName", scope, "unsupported scope")
-    elif any(name in _STANDARD and not _applies(scope, name) for name in spec.get("hard") or ()):
-        field.invalid("", spec.get("scopeSelector"), "unsupported scope applied to resource")
+    elif _misapplied(scope, spec):
+        field.invalid("", internal("ScopeSelector", spec["scopeSelector"]), "unsupported scope applied to resource")
     if scope in _EXISTS_ONLY and operator != "Exists":
         field.invalid("operator", operator, _ONLY_EXISTS)
     if operator in ("In", "NotIn"):

@@ -23,6 +23,7 @@ _NEEDED: Final = {
 }
 _BASIC: Final = ("username", "password")
 _JSON_TYPES: Final = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
+_JSON_KINDS: Final = {list: "array", str: "string", bool: "bool"}
 _REDACTED: Final = "<secret contents redacted>"
 
 
@@ -53,14 +54,20 @@ def _data(new: Mapping[str, Any], field: Field) -> None:
             field.all_invalid(f"data[{key}]", key, whys)
         size += bytes_of(data[key])
     if size > MAX_SIZE:
-        field.too_long("[]", MAX_SIZE)
+        field.too_long("data", MAX_SIZE)
 
 
 def _json(key: str, text: str, field: Field) -> None:
+    """An object of JSON (or null)."""
     try:
-        json.loads(base64.b64decode(text))
+        found = json.loads(base64.b64decode(text))
     except ValueError as error:
         field.invalid(f"data[{key}]", _REDACTED, _go_words(base64.b64decode(text), error))
+        return
+    if found is not None and not isinstance(found, dict):
+        kind = _JSON_KINDS.get(type(found), "number")
+        why = f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+        field.invalid(f"data[{key}]", _REDACTED, why)
 
 
 def _go_words(text: bytes, error: ValueError) -> str:

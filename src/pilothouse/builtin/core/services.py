@@ -23,7 +23,6 @@ _POLICIES: Final = ("Cluster", "Local")
 _DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _MODES: Final = ("Proxy", "VIP")
 _MAX_AFFINITY: Final = 86400
-_KUBELET: Final = 10250
 _RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
 _HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 _MODE: Final = "service.kubernetes.io/topology-mode"
@@ -48,11 +47,6 @@ def _by_type(spec: Spec, field: Field) -> None:
     kind = spec.get("type")
     if not spec.get("ports") and not _is_headless(spec) and kind != "ExternalName":
         field.required("ports")
-    if kind == "LoadBalancer":
-        for index, port in enumerate(spec.get("ports") or ()):
-            if port.get("port") == _KUBELET:
-                why = f"may not expose port {_KUBELET} externally since it is used by kubelet"
-                field.invalid(f"ports[{index}].port", _KUBELET, why)
     if kind in ("NodePort", "LoadBalancer") and _is_headless(spec):
         field.invalid("clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
     if kind == "ExternalName":
@@ -138,8 +132,10 @@ def _taken_ports(spec: Spec, field: Field) -> None:
                 continue
             key = (port.get("protocol", ""), number)
             if key in seen:
-                shown = internal("ServicePort", {"protocol": key[0], member: number})
-                field.duplicate(f"ports[{index}]" + (".nodePort" if member == "nodePort" else ""), shown)
+                if member == "nodePort":
+                    field.duplicate(f"ports[{index}].nodePort", number)
+                else:
+                    field.duplicate(f"ports[{index}]", internal("ServicePort", {"protocol": key[0], "port": number}))
             seen.add(key)
 
 
@@ -153,17 +149,17 @@ def _balancer(service: Spec, field: Field) -> None:
             field.forbidden("spec.LoadBalancerSourceRanges", _ONLY_BALANCER)
         kept = old.get("loadBalancerSourceRanges") or ()
         for index, text in enumerate(spec["loadBalancerSourceRanges"]):
-            if text not in kept and balancer:
+            if text not in kept:
                 old_network(f"spec.LoadBalancerSourceRanges[{index}]", text.strip(), field)
     elif _RANGES in annotations:
         path = f"metadata.annotations[{_RANGES}]"
         if not balancer:
             field.forbidden(path, _ONLY_BALANCER)
         text = annotations[_RANGES].strip()
-        for one in text.split(",") if text and balancer else ():
+        for one in text.split(",") if text else ():
             old_network(path, one.strip(), field)
     if balancer and spec.get("allocateLoadBalancerNodePorts") is None:
-        field.required("spec.allocateLoadBalancerNodePorts")
+        field.required("allocateLoadBalancerNodePorts")
     elif not balancer and spec.get("allocateLoadBalancerNodePorts") is not None:
         field.forbidden("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCER)
     name = spec.get("loadBalancerClass")

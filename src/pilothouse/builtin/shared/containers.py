@@ -131,10 +131,11 @@ def _resources(value: Object, field: Field, pod: PodFacts) -> None:
     if value.get("resizePolicy"):
         field.within("resizePolicy", resize_policies, value["resizePolicy"])
         if pod.restart_policy == "Never":
-            for index, item in enumerate(value["resizePolicy"]):
-                if item.get("restartPolicy") == "RestartContainer":
-                    path = f"resizePolicy[{index}]"
-                    field.not_supported(path, item["restartPolicy"], ("NotRequired",))
+            for item in value["resizePolicy"]:
+                policy = item.get("restartPolicy", "")
+                if policy != "NotRequired":
+                    why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
+                    field.invalid("resizePolicy", policy, why)
 
 
 def _one_of(path: str, value: str, supported: tuple[str, ...], field: Field) -> None:

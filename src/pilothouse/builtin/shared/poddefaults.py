@@ -176,7 +176,6 @@ def template_defaults(template: dict[str, Any]) -> None:
     spec = template.get("spec")
     if spec is not None:
         spec_defaults(spec)
-        _host_ports(spec)
 
 
 def _requests(container: dict[str, Any]) -> None:

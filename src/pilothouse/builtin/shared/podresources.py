@@ -32,10 +32,12 @@ def pod_resource_defaults(spec: dict[str, Any]) -> None:
         return
     asked = of_containers(spec, "requests")
     requests = dict(resources.get("requests") or {})
+    for name in asked:
+        if name not in requests and is_supported(name) and not name.startswith(HUGE_PAGES):
+            requests[name] = str(asked[name])
     for name, limit in limits.items():
         if name not in requests and is_supported(name):
-            overcommitted = name in asked and not name.startswith(HUGE_PAGES)
-            requests[name] = str(asked[name]) if overcommitted else limit
+            requests[name] = limit
     if requests:
         resources["requests"] = requests
 
@@ -58,10 +60,10 @@ def pod_resources(spec: Object, field: Field, known_claims: list[str]) -> None:
 def _consistency(spec: Object, value: Object, field: Field) -> None:
     requests, limits = value.get("requests") or {}, value.get("limits") or {}
     asked = of_containers(spec, "requests")
-    for name in sorted(requests):
-        if name in asked and is_supported(name) and asked[name] > quantity.parse(requests[name]):
+    for name in sorted(asked):
+        if is_supported(name) and asked[name] > quantity.parse(requests.get(name, "0")):
             why = f"must be greater than or equal to aggregate container requests of {asked[name]}"
-            field.invalid(f"requests[{name}]", requests[name], why)
+            field.invalid(f"requests[{name}]", requests.get(name, "0"), why)
     for index, container in enumerate(spec.get("containers") or ()):
         own = _amounts(container, "limits")
         for name in sorted(own):

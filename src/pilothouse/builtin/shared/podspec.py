@@ -81,16 +81,16 @@ def _all_containers(spec: Object, field: Field, facts: PodFacts) -> None:
             field.prefix(before, "ephemeralContainers")
 
 
-def _host_network(spec: Object, field: Field) -> None:
+def _host_network(spec: Object, field: Field, of_pod: bool) -> None:
+    """Ports are those of the node; a template may leave them open."""
     if not spec.get("hostNetwork"):
         return
-    for kind in ("containers", "initContainers"):
-        for index, container in enumerate(spec.get(kind) or ()):
-            for port_index, port in enumerate(container.get("ports") or ()):
-                host = port.get("hostPort", 0)
-                if host != port.get("containerPort", 0):
-                    path = f"{kind}[{index}].ports[{port_index}].hostPort"
-                    field.invalid(path, host, "must match `containerPort` when `hostNetwork` is true")
+    for index, container in enumerate(spec.get("containers") or ()):
+        for port_index, port in enumerate(container.get("ports") or ()):
+            host = port.get("hostPort", 0)
+            if (host or of_pod) and host != port.get("containerPort", 0):
+                path = f"containers[{index}].ports[{port_index}].hostPort"
+                field.invalid(path, host, "must match `containerPort` when `hostNetwork` is true")
 
 
 def _policies(spec: Object, field: Field) -> None:
@@ -260,7 +260,7 @@ def pod_spec(spec: Object, field: Field, pod: str = "") -> None:
         if len(found) > before:
             field.prefix(before, "resources")
     if "hostNetwork" in spec:
-        _host_network(spec, field)
+        _host_network(spec, field, bool(pod))
     _policies(spec, field)
     if spec.get("nodeSelector"):
         field.within("nodeSelector", labels, spec["nodeSelector"])

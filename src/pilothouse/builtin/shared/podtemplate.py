@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pilothouse.builtin.shared.podannotations import pod_annotations, seccomp_agrees
+from pilothouse.builtin.shared.podannotations import armor_agrees, pod_annotations, seccomp_agrees
 from pilothouse.builtin.shared.podspec import pod_spec
 from pilothouse.builtin.shared.selectors import is_empty, is_valid, labels, matches
 from pilothouse.machinery import names as words
@@ -42,6 +42,7 @@ def pod_template(value: Object, field: Field) -> None:
     field.within("spec", pod_spec, spec)
     before = len(field.found)
     seccomp_agrees(annotations, spec, field)
+    armor_agrees(annotations, spec, field)
     field.prefix(before, "spec")
     if spec.get("ephemeralContainers"):
         field.forbidden("spec.ephemeralContainers", _NO_EPHEMERAL)

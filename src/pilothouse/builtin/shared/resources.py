@@ -50,7 +50,7 @@ def resource_name(name: str, field: Field, path: str) -> None:
     whys = words.qualified_name(name)
     if whys:
         field.all_invalid(path, name, whys)
-    elif "/" not in name and name not in STANDARD_NAMES and not name.startswith(HUGE_PAGES):
+    elif "/" not in name and name not in STANDARD_NAMES and not name.startswith((HUGE_PAGES, "requests." + HUGE_PAGES)):
         field.invalid(path, name, "must be a standard resource type or fully qualified")
 
 
@@ -127,7 +127,7 @@ def requirements(value: Object, field: Field) -> None:
 
 def claims(names: Sequence[str]) -> Rule:
     """The claims a container uses: each once, and one of the pod's."""
-    known = f": must be one of the names in pod.spec.resourceClaims: {', '.join(names)}"
+    known = f": must be one of the names in pod.spec.resourceClaims: {', '.join(sorted(names))}"
     if not names:
         known = ": must be one of the names in pod.spec.resourceClaims which is empty"
 

@@ -21,7 +21,11 @@ _SYSCTL_TEXT: Final = (
     r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 )
 _MAX_SPEC: Final = 64 * 1024
-_MAX_USER: Final = 20
+_MAX_USER: Final = 104
+_NETBIOS: Final = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
+_DOMAIN_LABEL: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+_DOMAIN: Final = re.compile(rf"{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*")
+_USER_SIGNS: Final = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
 _MAX_DOMAIN: Final = 256
 _IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
 
@@ -52,11 +56,11 @@ def seccomp_profile(value: Object, field: Field) -> None:
 def app_armor_profile(value: Object, field: Field) -> None:
     kind, file = value.get("type", ""), value.get("localhostProfile")
     if kind == "Localhost":
-        if file is None or not file.strip():
+        if not file:
             field.required("localhostProfile", "must be set when AppArmor type is Localhost")
         elif file != file.strip():
             field.invalid("localhostProfile", file, "must not be padded with whitespace")
-        elif len(file) > 4095:
+        if file is not None and len(file.encode()) > 4095:
             field.too_long("localhostProfile", 4095)
     elif kind in _PROFILES:
         if file is not None:
@@ -67,38 +71,29 @@ def app_armor_profile(value: Object, field: Field) -> None:
         field.not_supported("type", kind, _PROFILES)
 
 
-def _user_name(name: str) -> str | None:
+def _user_name(name: str) -> list[str]:
     """Why a Windows user name is refused."""
     if not name:
-        return "runAsUserName cannot be an empty string"
+        return ["runAsUserName cannot be an empty string"]
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in name):
-        return "runAsUserName cannot contain control characters"
-    parts = name.split("\\")
-    if len(parts) > 2:
-        return "runAsUserName cannot contain more than one backslash"
-    user = parts[-1]
-    if len(parts) == 2:
-        domain = parts[0]
-        if not domain:
-            return "runAsUserName's Domain doesn't match the NetBIOS nor the DNS format"
-        if len(domain) >= _MAX_DOMAIN:
-            return f"runAsUserName's Domain length must be under {_MAX_DOMAIN} characters"
-        netbios = re.fullmatch(r'[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}', domain)
-        dns = re.fullmatch(
-            r"(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\-]*[a-zA-Z0-9])\.)*([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9\-]*[A-Za-z0-9])",
-            domain,
-        )
-        if not netbios and not dns:
-            return "runAsUserName's Domain doesn't match the NetBIOS nor the DNS format"
+        return ["runAsUserName cannot contain control characters"]
+    if name.count("\\") > 1:
+        return ["runAsUserName cannot contain more than one backslash"]
+    domain, slash, user = name.rpartition("\\")
+    whys = []
+    if len(domain.encode()) >= _MAX_DOMAIN:
+        whys.append(f"runAsUserName's Domain length must be under {_MAX_DOMAIN} characters")
+    if slash and not _NETBIOS.fullmatch(domain) and not _DOMAIN.fullmatch(domain):
+        whys.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
     if not user:
-        return "runAsUserName's User cannot be empty"
-    if len(user) > _MAX_USER and len(parts) == 1:
-        return f"runAsUserName's User length must not be longer than {_MAX_USER} characters"
-    if not re.fullmatch(r'[^"/\\:;|=,\+\*\?<>@\[\]]+', user):
-        return "runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]"
-    if not user.strip(". "):
-        return "runAsUserName's User cannot contain only periods or spaces"
-    return None
+        whys.append("runAsUserName's User cannot be empty")
+    elif len(user.encode()) > _MAX_USER:
+        whys.append(f"runAsUserName's User length must not be longer than {_MAX_USER} characters")
+    if user and not user.strip(". "):
+        whys.append("runAsUserName's User cannot contain only periods or spaces")
+    if _USER_SIGNS.search(user):
+        whys.append("runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]")
+    return whys
 
 
 def windows_options(value: Object, field: Field) -> None:
@@ -114,9 +109,7 @@ def windows_options(value: Object, field: Field) -> None:
             field.invalid("gmsaCredentialSpec", spec, why)
     user = value.get("runAsUserName")
     if user is not None:
-        why_not = _user_name(user)
-        if why_not:
-            field.invalid("runAsUserName", user, why_not)
+        field.all_invalid("runAsUserName", user, _user_name(user))
 
 
 def _escalation(value: Object, field: Field) -> None:

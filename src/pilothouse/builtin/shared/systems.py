@@ -12,7 +12,7 @@ _ON_WINDOWS: Final = "cannot be set for a windows pod"
 _ON_LINUX: Final = "windows options cannot be set for a linux pod"
 _POD_FIELDS: Final = (
     "appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls", "runAsUser",
-    "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy",
+    "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy",
 )  # fmt: skip
 _HOST_FIELDS: Final = ("hostUsers", "hostPID", "hostIPC", "shareProcessNamespace")
 _CONTAINER_FIELDS: Final = (
@@ -40,7 +40,7 @@ def operating_system(spec: Object, field: Field) -> None:
         return
     name = spec["os"].get("name", "")
     if not name:
-        field.required("os.name")
+        field.required("os.name", "cannot be empty")
     elif name not in _SYSTEMS:
         field.not_supported("os", name, _SYSTEMS)
     elif name == "linux":
@@ -56,7 +56,7 @@ def operating_system(spec: Object, field: Field) -> None:
 def _windows(spec: Object, field: Field) -> None:
     context = spec.get("securityContext") or {}
     for name in _POD_FIELDS:
-        if context.get(name) is not None:
+        if context.get(name) not in (None, []):
             field.forbidden(f"securityContext.{name}", _ON_WINDOWS)
     for name in _HOST_FIELDS:
         if spec.get(name) not in (None, False) or (name in ("hostUsers", "shareProcessNamespace") and name in spec):
@@ -94,3 +94,5 @@ def windows_host_process(spec: Object, field: Field) -> None:
         field.invalid("", "", why)
     if wanted and not spec.get("hostNetwork"):
         field.invalid("hostNetwork", False, "hostNetwork must be true if pod contains any hostProcess containers")
+    if wanted and not getattr(field.context, "allow_privileged", True):
+        field.forbidden("", "hostProcess containers are disallowed by cluster policy")
