@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pilothouse.app.wiring import Application
+from pilothouse.kit import exposition
 from pilothouse.serving.http import Answer, Response
 from support.inprocess import JSON, NO_HEADERS, asked, body_of, running
 
 T = TypeVar("T")
+_PATIENCE = 10.0  # seconds
 ADMIN = 'admin,admin,1,"system:masters"\n'
 USERS = ADMIN + "alice,alice,2,developers\n"
 _SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
@@ -80,7 +83,15 @@ class Measured:
         assert answer.status == 201, body_of(answer)
 
     def scrape(self) -> Scrape:
-        return Scrape(body_of(self.ask("GET /metrics")).decode())
+        """The text of `/metrics`, without a request that would be measured, too."""
+        return Scrape(exposition.text(self.application.metrics).decode())
+
+    def reaches(self, name: str, value: float, /, **labels: str) -> None:
+        """Wait until the metric is so large: for what goes on beside requests."""
+        end = time.monotonic() + _PATIENCE
+        while self.scrape().value(name, **labels) < value:
+            assert time.monotonic() < end, (name, labels)
+            self.run(asyncio.sleep(0.005))
 
     @contextmanager
     def grows(self, name: str, by: float = 1.0, /, **labels: str) -> Iterator[None]:

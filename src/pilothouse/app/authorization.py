@@ -10,14 +10,17 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.auth.attributes import AlwaysAllow, Attributes, Authorizer, Decision, RuleResolver
+from pilothouse.auth.metrics import DecisionMetrics
 from pilothouse.auth.node.authorizer import NodeAuthorizer
 from pilothouse.auth.node.graph import NodeGraph
+from pilothouse.auth.node.metrics import GraphMetrics
 from pilothouse.auth.order import AllRules, InOrder
 from pilothouse.auth.rbac.authorizer import RBAC
 from pilothouse.auth.rbac.policy import ROLE_GROUP, Policy
 from pilothouse.auth.rbac.rules import Grants
 from pilothouse.builtin.rbac_bootstrap.table import bootstrap_objects
 from pilothouse.cache.follow import Changed, Follower
+from pilothouse.kit.metrics import Registry
 from pilothouse.kit.record import record
 from pilothouse.registry.store import GenericStore
 from pilothouse.storage.api import StoredObject
@@ -77,8 +80,10 @@ class Authorization:
                 group.create_task(follower.run())
 
 
-def build_authorization(modes: Sequence[str]) -> Authorization:
+def build_authorization(modes: Sequence[str], registry: Registry | None = None) -> Authorization:
     """`modes`: those of `--authorization-mode`, in the order in which they are asked."""
+    registry = registry or Registry()
+    decisions, of_graph = DecisionMetrics(registry), GraphMetrics(registry)
     if modes[0] == "AlwaysAllow":
         allow = AlwaysAllow()
         return Authorization(allow, allow, Policy())
@@ -94,11 +99,11 @@ def build_authorization(modes: Sequence[str]) -> Authorization:
     }
     listing: dict[str, RuleResolver] = {"AlwaysAllow": AlwaysAllow(), "Node": node, "RBAC": rbac}
     return Authorization(
-        InOrder([(mode.lower(), known[mode]) for mode in modes]),
+        InOrder([(mode.lower(), known[mode]) for mode in modes], [decisions.of(mode) for mode in modes]),
         AllRules([listing[mode] for mode in modes if mode in listing]),
         policy,
         _of_roles(policy) if "RBAC" in modes else (),
-        _of_nodes(graph) if "Node" in modes else (),
+        _of_nodes(graph, of_graph) if "Node" in modes else (),
         node_asked,
     )
 
@@ -118,12 +123,13 @@ def _of_roles(policy: Policy) -> list[Followed]:
     ]
 
 
-def _of_nodes(graph: NodeGraph) -> list[Followed]:
+def _of_nodes(graph: NodeGraph, metrics: GraphMetrics) -> list[Followed]:
+    set_pod = metrics.timed("pods", graph.set_pod)
     return [
-        Followed("", "pods", lambda prefix: _pod_taker(prefix, graph)),
-        Followed("", "persistentvolumes", _taker(graph.set_volume)),
+        Followed("", "pods", lambda prefix: _pod_taker(prefix, graph, set_pod)),
+        Followed("", "persistentvolumes", _taker(metrics.timed("persistentvolumes", graph.set_volume))),
         *(
-            Followed(group, plural, _taker(graph.named_by(plural)))
+            Followed(group, plural, _taker(metrics.timed(plural, graph.named_by(plural))))
             for group, plural in (
                 ("storage.k8s.io", "volumeattachments"),
                 ("resource.k8s.io", "resourceslices"),
@@ -152,15 +158,15 @@ def _taker(take: Take) -> Callable[[str], Changed]:
     return bound
 
 
-def _pod_taker(prefix: str, graph: NodeGraph) -> Changed:
+def _pod_taker(prefix: str, graph: NodeGraph, set_pod: Take) -> Changed:
     """Pods change often, and what they refer to hardly ever: most changes are not even decoded."""
 
     def changed(key: str, stored: StoredObject | None) -> None:
         namespace, _, name = key[len(prefix) :].rpartition("/")
         if stored is None or _ON_A_NODE not in stored.value:
             if graph.knows_pod(namespace, name):
-                graph.set_pod(namespace, name, None)
+                set_pod(namespace, name, None)
         elif not graph.knows_pod(namespace, name) or any(word in stored.value for word in _GROWING):
-            graph.set_pod(namespace, name, orjson.loads(stored.value))
+            set_pod(namespace, name, orjson.loads(stored.value))
 
     return changed

@@ -10,6 +10,7 @@ from pilothouse.app.settings import Settings
 from pilothouse.auth.attributes import AlwaysAllow
 from pilothouse.auth.authenticators import Authenticator, ClientCertificates, TokenFile, Union
 from pilothouse.auth.certificates import ClientAuthority
+from pilothouse.auth.credentialmetrics import CredentialMetrics
 from pilothouse.auth.identity import Identity, TokenRules
 from pilothouse.auth.serviceaccounts import Lookup, Object, ServiceAccountTokens
 from pilothouse.auth.tokens import Signer, new_key
@@ -24,12 +25,13 @@ def build_identity(
     signing_keys: Sequence[bytes],
     stores: Stores,
     now: Callable[[], datetime],
+    metrics: CredentialMetrics | None = None,
 ) -> Identity:
     """`first`: authenticators before all others. `signing_keys`: PEM, none for a key that lives as long as the server.
 
     `stores` may be filled later.
     """
-    authenticators: list[Authenticator] = [*first, ClientCertificates(ClientAuthority(client_ca), now)]
+    authenticators: list[Authenticator] = [*first, ClientCertificates(ClientAuthority(client_ca), now, metrics)]
     if settings.token_auth_file is not None:
         authenticators.append(TokenFile.read(settings.token_auth_file))
     signer = Signer(lambda: signing_keys or (new_key(),))
@@ -39,7 +41,7 @@ def build_identity(
         settings.service_account_max_token_expiration,
         settings.service_account_extend_token_expiration,
     )
-    accounts = ServiceAccountTokens(signer, settings.service_account_issuer, _lookup(stores), now)
+    accounts = ServiceAccountTokens(signer, settings.service_account_issuer, _lookup(stores), now, metrics)
     allow = AlwaysAllow()
     union = Union(authenticators, waiting=[accounts], audiences=tokens.audiences)
     return Identity(allow, allow, union, signer, tokens)

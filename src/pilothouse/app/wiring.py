@@ -32,8 +32,10 @@ from pilothouse.app.presence import keep_presence, tells_storage_versions
 from pilothouse.app.settings import Settings
 from pilothouse.app.tracing import Tracing, build_tracing
 from pilothouse.app.webhooks import build_webhooks, follow_webhooks, outside
+from pilothouse.auth.actingmetrics import ImpersonationMetrics
+from pilothouse.auth.credentialmetrics import CredentialMetrics
 from pilothouse.auth.identity import Identity
-from pilothouse.auth.metrics import AuthenticationMetrics, AuthorizationMetrics
+from pilothouse.auth.metrics import AuthenticationMetrics, AuthorizationMetrics, FilterTimes
 from pilothouse.builtin import enablement
 from pilothouse.builtin.allocation.wiring import families
 from pilothouse.builtin.binaryforms import MetaForms
@@ -153,8 +155,9 @@ async def build_application(
     )
     builtin = BuiltinServer(needs, router)
     loopback = LoopbackTokens(secrets.token_bytes)
-    modes = build_authorization(settings.authorization_mode)
-    identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now)
+    credentials = CredentialMetrics(registry)
+    modes = build_authorization(settings.authorization_mode, registry)
+    identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now, credentials)
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
     accounts = controllers is not None and controllers.make_accounts
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
@@ -269,14 +272,15 @@ def _chain(
     identity: Identity,
     aside: Aside,
 ) -> Handler:
-    authenticated = AuthenticationMetrics(registry, time.perf_counter)
+    clock, times = time.perf_counter, FilterTimes(registry)
+    authenticated = AuthenticationMetrics(registry, clock, times)
     counts = InFlight()
     counts.show(registry)
     return compose(
         [
             recovery(),
             audit_id(UuidSource()),
-            metrics(RequestMetrics(registry), time.perf_counter),
+            metrics(RequestMetrics(registry), clock),
             cache_control(),
             errors(renderer),
             not_ready(application.hooks.all_finished(*ROUTES)),
@@ -286,9 +290,9 @@ def _chain(
             request_info(aside),
             deadline(settings.request_timeout),
             front_proxy(build_front_proxy(settings, utc_now), authentication(identity.authenticators, authenticated)),
-            impersonation(identity.authorizer),
+            impersonation(identity.authorizer, ImpersonationMetrics(registry, clock, times)),
             in_flight(settings.max_requests_inflight, settings.max_mutating_requests_inflight, counts),
-            authorization(identity.authorizer, aside, AuthorizationMetrics(registry, time.perf_counter)),
+            authorization(identity.authorizer, aside, AuthorizationMetrics(registry, clock, times)),
             *([] if application.tracing is None else [application.tracing.filter()]),
             compression(),
         ],

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from pilothouse.auth.certificates import CertificateError, ClientAuthority
+from pilothouse.auth.credentialmetrics import CredentialMetrics
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller
 
@@ -88,9 +89,12 @@ class ClientCertificates:
 
     CACHE: Final = 1024
 
-    def __init__(self, authority: ClientAuthority, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, authority: ClientAuthority, now: Callable[[], datetime], metrics: CredentialMetrics | None = None
+    ) -> None:
         self._authority = authority
         self._now = now
+        self._left = (metrics or CredentialMetrics()).certificate_left
         self._known: OrderedDict[bytes, tuple[Caller, datetime]] = OrderedDict()
 
     def authenticate(self, credentials: Credentials) -> Caller | None:
@@ -100,11 +104,15 @@ class ClientCertificates:
         known = self._known.get(der)
         now = self._now()
         if known is not None and known[1] > now:
+            self._left((known[1] - now).total_seconds())
             return known[0]
         try:
             subject = self._authority.verify(der, now)
         except CertificateError as error:
+            if error.until is not None:
+                self._left((error.until - now).total_seconds())
             raise Refused(str(error)) from error
+        self._left((subject.not_after - now).total_seconds())
         caller = Caller(subject.common_name, "", (*subject.organizations, AUTHENTICATED))
         self._known[der] = (caller, subject.not_after)
         if len(self._known) > self.CACHE:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 class CertificateError(ValueError):
-    """The certificate is not to be trusted, or can't be read."""
+    """The certificate is not to be trusted, or can't be read. `until`: when a readable one ends or ended."""
+
+    def __init__(self, text: str, until: datetime | None = None) -> None:
+        super().__init__(text)
+        self.until = until
 
 
 @record
@@ -47,10 +51,11 @@ class ClientAuthority:
             certificate = x509.load_der_x509_certificate(der)
         except ValueError as error:
             raise CertificateError(str(error)) from error
-        if not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc:
-            raise CertificateError("x509: certificate has expired or is not yet valid")
+        until = certificate.not_valid_after_utc
+        if not certificate.not_valid_before_utc <= now <= until:
+            raise CertificateError("x509: certificate has expired or is not yet valid", until)
         if not self._signed(certificate, (InvalidSignature, ValueError, TypeError)):
-            raise CertificateError("x509: certificate signed by unknown authority")
+            raise CertificateError("x509: certificate signed by unknown authority", until)
         try:
             usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
         except x509.ExtensionNotFound:
@@ -60,14 +65,14 @@ class ClientAuthority:
             and ExtendedKeyUsageOID.CLIENT_AUTH not in usage
             and ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE not in usage
         ):
-            raise CertificateError("x509: certificate specifies an incompatible key usage")
+            raise CertificateError("x509: certificate specifies an incompatible key usage", until)
         names = [str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
         groups = tuple(
             str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
         )
         if not names:
-            raise CertificateError("x509: certificate has no common name")
-        return Subject(names[-1], groups, certificate.not_valid_after_utc)
+            raise CertificateError("x509: certificate has no common name", until)
+        return Subject(names[-1], groups, until)
 
     def _signed(self, certificate: x509.Certificate, failures: tuple[type[Exception], ...]) -> bool:
         for authority in self._authorities or ():

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from pilothouse.auth.actingmetrics import ImpersonationMetrics
 from pilothouse.auth.attributes import Attributes, Authorizer, Decision
 from pilothouse.auth.authenticators import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
 from pilothouse.auth.order import MASTERS
@@ -81,8 +82,9 @@ class _Attempt:
 class Impersonation:
     """Decides, and remembers the last mode of each user."""
 
-    def __init__(self, authorizer: Authorizer) -> None:
+    def __init__(self, authorizer: Authorizer, metrics: ImpersonationMetrics | None = None) -> None:
         self._authorizer = authorizer
+        self._metrics = metrics or ImpersonationMetrics()
         self._last: OrderedDict[str, str] = OrderedDict()
 
     def become(self, wanted: Wanted, asked: Attributes) -> Caller:
@@ -90,15 +92,18 @@ class Impersonation:
         if not wanted.name:
             raise bad_request(f"requested {_struct(wanted)} without impersonating a user name")
         refused: APIError | None = None
+        started = self._metrics.clock()
         for mode in self._order(asked.caller.name):
             attempt = _MODES[mode](wanted, asked.caller)
             if attempt is None:
                 continue
-            error = self._refused(attempt, asked)
+            error = self._refused(_called(mode), attempt, asked)
             if error is None:
                 self._remember(asked.caller.name, mode)
+                self._metrics.attempted(_called(mode), True, started)
                 return _caller(wanted, attempt.groups)
             refused = refused or error
+        self._metrics.attempted("", False, started)
         assert refused is not None, "the old verb always fits"
         raise refused
 
@@ -113,32 +118,40 @@ class Impersonation:
         if len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)
 
-    def _refused(self, attempt: _Attempt, asked: Attributes) -> APIError | None:
+    def _refused(self, mode: str, attempt: _Attempt, asked: Attributes) -> APIError | None:
         if attempt.on:
-            error = self._ask(asked._replace(verb=f"impersonate-on:{attempt.on}:{asked.verb}"))
+            error = self._ask(mode, asked._replace(verb=f"impersonate-on:{attempt.on}:{asked.verb}"))
             if error is not None:
                 return error
         for together in attempt.questions():
             if len(together) > _ASKED_ONE_BY_ONE and attempt.on:
                 everything = replace(together[0], name="*", never="")
-                if not any(one.never for one in together) and self._answer(everything, asked.caller) is None:
+                if not any(one.never for one in together) and self._answer(mode, everything, asked.caller) is None:
                     continue
             for one in together:
-                error = self._answer(one, asked.caller)
+                error = self._answer(mode, one, asked.caller)
                 if error is not None:
                     return error
         return None
 
-    def _answer(self, question: _Question, caller: Caller) -> APIError | None:
+    def _answer(self, mode: str, question: _Question, caller: Caller) -> APIError | None:
         attributes = Attributes(
             caller, question.verb, True, "", question.group, _VERSION, question.namespace, question.resource,
             question.subresource, question.name,
         )  # fmt: skip
-        return refusal(attributes, question.never) if question.never else self._ask(attributes)
+        return refusal(attributes, question.never) if question.never else self._ask(mode, attributes)
 
-    def _ask(self, attributes: Attributes) -> APIError | None:
+    def _ask(self, mode: str, attributes: Attributes) -> APIError | None:
+        started = self._metrics.clock()
         decision, reason = self._authorizer.authorize(attributes)
-        return None if decision is Decision.ALLOW else refusal(attributes, reason)
+        allowed = decision is Decision.ALLOW
+        self._metrics.checked(mode, allowed, started)
+        return None if allowed else refusal(attributes, reason)
+
+
+def _called(mode: str) -> str:
+    """The mode as metrics name it."""
+    return "legacy" if mode == "impersonate" else mode
 
 
 def _associated_node(wanted: Wanted, caller: Caller) -> _Attempt | None:

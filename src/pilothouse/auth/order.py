@@ -9,24 +9,31 @@ from collections.abc import Sequence
 from typing import Final
 
 from pilothouse.auth.attributes import Attributes, Authorizer, Decision, RuleResolver, Rules
+from pilothouse.auth.metrics import Decided
+from pilothouse.kit.metrics import Value
 from pilothouse.registry.request import Caller
 
 MASTERS: Final = "system:masters"
 
 
 class InOrder:
-    """`authorizers`: each with the name that a refusal tells."""
+    """`authorizers`: each with the name that a refusal tells. `decided`: where the decisions of each are counted."""
 
-    def __init__(self, authorizers: Sequence[tuple[str, Authorizer]]) -> None:
-        self._authorizers = tuple(authorizers)
+    def __init__(self, authorizers: Sequence[tuple[str, Authorizer]], decided: Sequence[Decided] = ()) -> None:
+        counts = decided or [Decided(Value(), Value()) for _ in authorizers]
+        self._authorizers = [(*one, count) for one, count in zip(authorizers, counts, strict=True)]
 
     def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
         if MASTERS in attributes.caller.groups:
             return Decision.ALLOW, ""
         reasons: list[str] = []
-        for name, authorizer in self._authorizers:
+        for name, authorizer, decided in self._authorizers:
             decision, reason = authorizer.authorize(attributes)
-            if decision is not Decision.NO_OPINION:
+            if decision is Decision.ALLOW:
+                decided.allowed.value += 1
+                return decision, reason
+            if decision is Decision.DENY:
+                decided.denied.value += 1
                 return decision, reason
             if reason:
                 reasons.append(f"{name}: {reason}")

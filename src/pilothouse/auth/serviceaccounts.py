@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from pilothouse.auth.authenticators import AUTHENTICATED, Refused
+from pilothouse.auth.credentialmetrics import CredentialMetrics
 from pilothouse.auth.tokens import BadToken, Signer, claims_of
 from pilothouse.kit.record import record
 from pilothouse.machinery.times import parse_time
@@ -87,11 +88,19 @@ class ServiceAccountTokens:
     A good token is remembered for ten seconds, and works on for so long when its account is gone.
     """
 
-    def __init__(self, signer: Signer, issuers: Sequence[str], lookup: Lookup, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        signer: Signer,
+        issuers: Sequence[str],
+        lookup: Lookup,
+        now: Callable[[], datetime],
+        metrics: CredentialMetrics | None = None,
+    ) -> None:
         self._signer = signer
         self._issuers = frozenset(issuers)
         self._lookup = lookup
         self._now = now
+        self._metrics = metrics or CredentialMetrics()
         self._verified: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
         self._good: OrderedDict[tuple[str, tuple[str, ...]], tuple[float, Caller, tuple[str, ...]]] = OrderedDict()
 
@@ -113,8 +122,15 @@ class ServiceAccountTokens:
         matching = _check_audiences(found, audiences)
         _check_time(found, seconds)
         caller = await self._caller(found, now)
+        self._count(found, seconds)
         _remember(self._good, key, (min(seconds + REMEMBERED, _number(found.get("exp"))), caller, matching))
         return caller, matching
+
+    def _count(self, found: dict[str, Any], seconds: float) -> None:
+        """Tokens of pods should be replaced before they end: those that say by when are told apart by it."""
+        warn_after = _number(found[KUBERNETES].get("warnafter"))
+        if warn_after:
+            (self._metrics.stale_token if seconds > warn_after else self._metrics.valid_token)()
 
     async def _verify(self, token: str) -> dict[str, Any] | None:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import unquote
 
+from pilothouse.auth.actingmetrics import ImpersonationMetrics
 from pilothouse.auth.attributes import Authorizer
 from pilothouse.auth.impersonation import Impersonation, Original, Wanted
 from pilothouse.filters.authorization import attributes_of
@@ -18,8 +19,8 @@ _PREFIX: Final = b"impersonate-"
 _EXTRA: Final = b"impersonate-extra-"
 
 
-def impersonation(authorizer: Authorizer) -> Filter:
-    decisions = Impersonation(authorizer)
+def impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics | None = None) -> Filter:
+    decisions = Impersonation(authorizer, metrics)
 
     def build(inner: Handler) -> Handler:
         async def handle(request: Request) -> Answer:

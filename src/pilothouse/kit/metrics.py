@@ -142,7 +142,7 @@ Distribution = tuple[Labels, list[int], float]  # how many fell into each bucket
 class Histogram:
     """A family of distributions, observed here or read at a scrape; `bounds` without +Inf.
 
-    `sparse`: series are bound for all that may come, and shown once something came.
+    `sparse`: series are bound for all that may come, and shown once something came. `of`: whose numbers `read` gives.
     """
 
     def __init__(
@@ -154,12 +154,14 @@ class Histogram:
         read: Callable[[], Iterable[Distribution]] | None = None,
         *,
         sparse: bool = False,
+        of: Sequence[Histogram] = (),
     ) -> None:
         self.name, self.text, self.labels = name, text, labels
         self.bounds = tuple(bounds)
         self._series: dict[Labels, Buckets] = {}
         self._read = read
         self._sparse = sparse
+        self._of = of
 
     def bind(self, *values: str) -> Buckets:
         return _bound(self._series, values, lambda: Buckets(self.bounds))
@@ -168,11 +170,15 @@ class Histogram:
         """Count from 0 again."""
         for series in self._series.values():
             series.reset()
+        for other in self._of:
+            other.reset()
 
     def settle(self) -> None:
         """Sort what came into buckets."""
         for series in self._series.values():
             series.settle()
+        for other in self._of:
+            other.settle()
 
     def samples(self) -> list[Distribution]:
         """Every series."""
@@ -212,6 +218,11 @@ def quantiles(values: Sequence[float], asked: Sequence[float]) -> list[tuple[flo
     if not ordered:
         return [(share, float("nan")) for share in asked]
     return [(share, ordered[max(ceil(share * len(ordered)) - 1, 0)]) for share in asked]
+
+
+def seen_by(bounds: Sequence[float], fine: Histogram) -> list[Distribution]:
+    """The series of a histogram in coarser buckets: one observation is enough for two metrics of different buckets."""
+    return [(labels, folded(counts, fine.bounds, bounds), total) for labels, counts, total in fine.samples()]
 
 
 def folded(counts: Sequence[int], bounds: Sequence[float], coarse: Sequence[float]) -> list[int]:
