@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import orjson
 
 from pilothouse.endpoints.negotiation import CBOR, JSON, OFFERED, PROTOBUF, YAML, content_type
-from pilothouse.kit.aside import Aside, effort
+from pilothouse.kit.aside import HEAVY, Aside, effort
 from pilothouse.kit.record import record
 from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
@@ -71,6 +71,14 @@ def _at(value: Any, path: str) -> Any:
     for step in path.split("."):
         value = value.get(step) if value.__class__ is dict else None
     return value
+
+
+def _is_longer(obj: Object, limit: int) -> bool:
+    """Whether an object has more bytes of JSON. What is too deep for that is refused when it is written."""
+    try:
+        return len(orjson.dumps(obj)) > limit
+    except TypeError:
+        return False
 
 
 def _show_empty(obj: Object, path: str) -> None:
@@ -136,9 +144,10 @@ class BodyDecoder:
         return await self._aside.run(write.load.size, self._read, data, media_type, write)
 
     def _read(self, data: bytes, media_type: str, write: Write) -> Object:
-        if media_type == PROTOBUF:
-            return self.finish(self._protobuf(data))
-        return self.finish(self._text(data, media_type, write))
+        obj = self.finish(self._protobuf(data) if media_type == PROTOBUF else self._text(data, media_type, write))
+        if len(data) >= HEAVY and _is_longer(obj, self._limit):  # defaults may make much of little
+            raise too_large(self._limit)
+        return obj
 
     def finish(self, obj: Object) -> Object:
         """Kind, version and defaults."""

@@ -18,7 +18,8 @@ from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
     "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact",
-    "go_float", "has_whole_float", "identical", "loads", "plain_floats", "preview", "type_meta", "surely_unique",
+    "go_float", "has_whole_float", "identical", "loads", "may_hold", "plain_floats", "preview",
+    "type_meta", "surely_unique",
 ]  # fmt: skip
 
 _INT64: Final = 2**63
@@ -259,8 +260,21 @@ def plain_floats(value: Any) -> Any:
     return value
 
 
+def may_hold(value: Any, text: bytes) -> bool:
+    """False where the JSON of a value, or one inside of it, surely does not have `text` (ASCII) in it."""
+    try:
+        return text in orjson.dumps(value)
+    except TypeError:
+        return True
+
+
 def has_whole_float(value: Any) -> bool:
     """Whether a value, or one inside of it, is a float that is written as an integer (`3.0`)."""
+    try:
+        if _FLOAT.search(orjson.dumps(value)) is None:
+            return False
+    except TypeError:
+        pass  # only the fast writer knows no such value
     todo = [(value,)]
     for container in todo:
         for item in container:
@@ -296,6 +310,7 @@ def _plain_number(value: Any) -> Any:
     return value
 
 
+_FLOAT: Final = re.compile(rb"[0-9][.e]")
 _SETTLED: Final = frozenset((str, bool, type(None)))
 
 

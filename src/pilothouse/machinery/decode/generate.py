@@ -13,6 +13,7 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.decode import scalars
 from pilothouse.machinery.decode.findings import Findings, Mismatch
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
+from pilothouse.machinery.errors import too_large
 from pilothouse.machinery.quantity import QuantityError, shown
 from pilothouse.machinery.schema import Field, Schema
 
@@ -60,6 +61,8 @@ _HELPERS: Final = {
         "micro_time", "octets", "quantity", "quantity_map", "string_map", "strings", "text", "time",
     )
 }  # fmt: skip
+# No body may be longer, and no store holds such objects. Empty objects are longer when they are decoded.
+_LONGEST: Final = 3 << 20
 REFUSALS: Final = (Mismatch, QuantityError)  # what generated code raises
 
 
@@ -107,7 +110,7 @@ class _Writer:
         self.schema = schema
         self.lines: list[str] = []
         self.pad = ""
-        self.names: dict[str, Any] = {**_HELPERS, "Mismatch": Mismatch, "shown": shown}
+        self.names: dict[str, Any] = {**_HELPERS, "Mismatch": Mismatch, "shown": shown, "too_large": too_large}
 
     def one(self) -> StructDecoder:
         self._add("def decode(v, f):")
@@ -166,6 +169,9 @@ class _Writer:
             self._plain(name, field, check.format(x="x"), dropped, zero)
             return
         add("    if x is not None:")
+        if kind == s.LIST and field.schema.items.kind == s.STRUCT and field.name != "items":  # of a list of objects
+            most = _most_items(field.schema.items)
+            add(f"        if x.__class__ is list and len(x) > {most}: raise too_large({_LONGEST})")
         read = self._read(field.schema, "x", 0)
         if field.pointer or not (dropped or kind in _EMPTY_OMITTED):
             add(f"        o[{name}] = {read}")
@@ -232,6 +238,12 @@ class _Writer:
         choose, own = JSON_SCHEMA_CHOICES[schema.name], self.schema
         self.names[name] = lambda value, findings: choose(value, findings, struct_decoder(own))
         return name
+
+
+def _most_items(schema: Schema) -> int:
+    """How many of a STRUCT a list may hold before its JSON is too long for any object."""
+    shortest = zero_text(schema).replace("None", "[]").replace("False", "true").replace(" ", "")
+    return _LONGEST // (len(shortest) + 1)
 
 
 class _Later:

@@ -65,25 +65,11 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
     except JSONError:
         raise bad_request("invalid JSON patch") from None
     checked = check(value)
-    return Patch(media_type, checked, schema, _findings(media_type, data, checked) if strict else [])
+    return Patch(media_type, checked, schema, _findings(media_type, data, value) if strict else [])
 
 
-def _findings(media_type: str, data: bytes, checked: Any) -> list[str]:
+def _findings(media_type: str, data: bytes, value: Any) -> list[str]:
+    found = [] if jsoncodec.surely_unique(data, value) else jsoncodec.duplicates(data)
     if media_type != JSON_PATCH:
-        return [] if jsoncodec.surely_unique(data, _members(checked)) else jsoncodec.duplicates(data)
-    found = [] if jsoncodec.surely_unique(data, _members(checked)) else jsoncodec.duplicates(data)
-    return [f"json patch {text}" for text in found] + jsonpatch.unknown_fields(checked)
-
-
-def _members(value: Any) -> int:
-    """How many members all objects of a value have."""
-    count = 0
-    stack = [value]
-    while stack:
-        value = stack.pop()
-        if type(value) is dict:
-            count += len(value)
-            stack.extend(value.values())
-        elif type(value) is list:
-            stack.extend(value)
-    return count
+        return found
+    return [f"json patch {text}" for text in found] + jsonpatch.unknown_fields(value or [])

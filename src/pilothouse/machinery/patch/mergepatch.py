@@ -5,11 +5,14 @@ As the original does it, nulls are also taken out of objects inside lists that r
 
 from __future__ import annotations
 
-from typing import Any
+from operator import is_
+from typing import Any, Final
 
+from pilothouse.machinery import jsoncodec
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.typed.text import type_name
 
+_CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
 
 
@@ -66,20 +69,24 @@ def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
 
 def without_nulls(value: Any) -> Any:
     """The value without null fields in it; null items of lists stay. The value itself when there are none."""
+    if value.__class__ not in _CONTAINERS or not jsoncodec.may_hold(value, b"null"):
+        return value
+    return _without_nulls(value)
+
+
+def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         out: dict[str, Any] | None = None
         for name, inner in value.items():
-            kept = None if inner is None else without_nulls(inner)
+            kept: Any = _without_nulls(inner) if inner and inner.__class__ in _CONTAINERS else inner
             if kept is inner and inner is not None:
                 continue
             if out is None:
                 out = dict(value)
-            if kept is None:
+            if inner is None:
                 del out[name]
             else:
                 out[name] = kept
         return value if out is None else out
-    if isinstance(value, list):
-        items = [without_nulls(item) for item in value]
-        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-    return value
+    items = [_without_nulls(item) if item and item.__class__ in _CONTAINERS else item for item in value]
+    return value if all(map(is_, items, value)) else items

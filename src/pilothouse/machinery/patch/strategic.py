@@ -7,8 +7,10 @@ not touch is shared with the object; the patch itself is never changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_
 from typing import Any, Final
 
+from pilothouse.machinery import jsoncodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
 from pilothouse.machinery.patch.elements import hashable, key_of, merged_in_order, ordered_by, placed
@@ -159,12 +161,16 @@ def _retain_keys(out: _Map, patch: _Map) -> _Map:
 
 def without_directives(value: Any) -> Any:
     """A value that comes new with the patch: maps with `$patch` are left out, other directives dropped."""
+    return _without_directives(value) if jsoncodec.may_hold(value, b'"$') else value
+
+
+def _without_directives(value: Any) -> Any:
     if isinstance(value, dict):
         if DIRECTIVE in value:
             return _NOT_KEPT
         out: _Map | None = None
         for name, inner in value.items():
-            kept = _NOT_KEPT if name == RETAIN or name.startswith(_PREFIXES) else without_directives(inner)
+            kept = _NOT_KEPT if name == RETAIN or name.startswith(_PREFIXES) else _without_directives(inner)
             if kept is inner:
                 continue
             if out is None:
@@ -175,8 +181,8 @@ def without_directives(value: Any) -> Any:
                 out[name] = kept
         return value if out is None else out
     if isinstance(value, list):
-        items = [kept for kept in map(without_directives, value) if kept is not _NOT_KEPT]
-        same = len(items) == len(value) and all(a is b for a, b in zip(items, value, strict=True))
+        items = [kept for kept in map(_without_directives, value) if kept is not _NOT_KEPT]
+        same = len(items) == len(value) and all(map(is_, items, value))
         return value if same else items
     return value
 

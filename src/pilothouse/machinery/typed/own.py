@@ -219,11 +219,13 @@ def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> O
             if type(key) is not str:
                 return slowly(value)
             key = f"{start}{encode_basestring(key)}}}"
+            if key in nodes:
+                return slowly(value)
             names = tuple(item)
             frame = known.get(names) or make(names)
             nodes[key] = filled(frame, item) if frame.fill else frame.fixed
             keys.append(key)
-        if len(nodes) != len(keys) or _sort_otherwise("".join(keys)):
+        if _sort_otherwise("".join(keys)):
             return slowly(value)
         out: Node = {SELF: LEAF} if whole else {}
         keys.sort()
