@@ -129,6 +129,13 @@ def test_a_repeated_member_is_never_overlooked(value: dict[str, Any], pick: int,
     assert len(duplicates(data)) == 1
 
 
+@pytest.mark.parametrize("colon", [r"\u003a", r"\u003A"])
+def test_an_escaped_colon_does_not_hide_a_repeated_member(colon: str) -> None:
+    data = f'{{"a": 1, "a": "{colon}"}}'.encode()
+    assert not surely_unique(data, loads(data))
+    assert duplicates(data) == ['duplicate field "a"']
+
+
 def test_html_and_line_separators_are_escaped() -> None:
     assert dumps({"<&>": "a\u2028b\u2029c/\x7fé"}) == '{"\\u003c\\u0026\\u003e":"a\\u2028b\\u2029c/\x7fé"}'.encode()
     assert dumps_pretty({"a": [1, {}, []], "b": {"c": None}}) == (

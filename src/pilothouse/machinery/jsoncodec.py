@@ -6,7 +6,6 @@ words the rest.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any, Final
@@ -33,7 +32,6 @@ _META_TYPE: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
 _PREVIEW: Final = 30
-_LONG: Final = 256 << 10  # bytes
 _MOST_FINDINGS: Final = 100
 
 
@@ -55,8 +53,8 @@ def loads(data: bytes) -> Any:
 def surely_unique(data: bytes, value: Any) -> bool:
     """True when the document, whose parsed value is given, surely repeats no member. False only means: look closer.
 
-    Compact documents are what is written again. In others every member has a quote and a colon, and escaped ones are
-    inside of texts.
+    A compact document is what is written again. Of any other, the value written again has the colons of all members
+    that were kept and of all texts; a member that was lost took at least one with it.
     """
     try:
         compact = orjson.dumps(value)
@@ -64,30 +62,9 @@ def surely_unique(data: bytes, value: Any) -> bool:
         return False
     if data.startswith(compact):
         return True
-    # As Python clients write. In long ones colons are counted instead: json.dumps lets no other thread run.
-    if b'": ' in data and len(data) < _LONG and data.startswith(json.dumps(value).encode()):
-        return True
-    if b" :" in data or b"\n:" in data or b"\t:" in data or b"\r:" in data:
+    if b"\\u003a" in data or b"\\u003A" in data:  # an escaped colon
         return False
-    colons = data.count(b'":')
-    if b"\\" not in data:
-        return colons == compact.count(b'":')  # texts that begin with a colon are the same in both
-    if b'\\\\":' in data:
-        return False
-    return colons - data.count(b'\\":') == _members(value)
-
-
-def _members(value: Any) -> int:
-    """How many members all objects in a value have."""
-    count = 0
-    todo = [value]
-    for item in todo:
-        if item.__class__ is dict:
-            count += len(item)
-            todo.extend(inner for inner in item.values() if inner.__class__ is dict or inner.__class__ is list)
-        elif item.__class__ is list:
-            todo.extend(inner for inner in item if inner.__class__ is dict or inner.__class__ is list)
-    return count
+    return data.count(b":") == compact.count(b":")
 
 
 def duplicates(data: bytes) -> list[str]:
