@@ -12,6 +12,7 @@ from pilothouse.registry.resource import Convert, Object
 
 # (group, resource) -> module of builtin/ and the name of its Convert.
 _CONVERTERS: Final = {
+    ("", "events"): ("events.convert", "events"),
     ("events.k8s.io", "events"): ("events.convert", "events"),
     ("autoscaling", "horizontalpodautoscalers"): ("autoscaling.convert", "autoscalers"),
     ("certificates.k8s.io", "podcertificaterequests"): ("certificates.convert", "requests"),

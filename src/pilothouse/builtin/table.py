@@ -87,9 +87,15 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts], served: Served)
     assert stored is not None
     versions = {row.version: _version(types, row, served(row)) for row in rows}
     hub = hub_version(first.group, first.plural, first.version)
-    if (first.group, first.plural) == ("events.k8s.io", "events"):
-        hub = "core/v1"
-        versions[hub] = ServedVersion(hub, "Event", types.get("k8s.io/api/core/v1", "Event"), "v1", served=False)
+    if first.plural == "events":  # each of the two kinds knows the form of the other, in which owners may have written
+        if first.group:
+            hub = "core/v1"
+            versions[hub] = ServedVersion(hub, "Event", types.get("k8s.io/api/core/v1", "Event"), "v1", served=False)
+        else:
+            other = "events.k8s.io/v1"
+            versions[other] = ServedVersion(
+                other, "Event", types.get("k8s.io/api/events/v1", "Event"), other, served=False
+            )
     return Resource(
         group=first.group,
         plural=first.plural,

@@ -99,12 +99,13 @@ def scale_target(value: Object, field: Field) -> None:
             field.all_invalid(name, text, words.path_segment(text))
 
 
+# In the order in which the original looks at them.
 _SOURCES: Final[dict[str, tuple[str, Rule]]] = {
     "Object": ("object", _object),
+    "External": ("external", _external),
     "Pods": ("pods", _pods),
     "Resource": ("resource", _resource),
     "ContainerResource": ("containerResource", _container_resource),
-    "External": ("external", _external),
 }
 
 
@@ -113,20 +114,16 @@ def metric(value: Object, field: Field) -> None:
     kind = value.get("type", "")
     if not kind:
         field.required("type", "must specify a metric source type")
-        return
     if kind not in _SOURCES:
         field.not_supported("type", kind, TYPES)
-        return
-    count = 0
-    for name, rule in _SOURCES.values():
-        if value.get(name) is not None:
-            count += 1
-            if count == 1 and name == _SOURCES[kind][0]:
-                field.within(name, rule, value[name])
-    name = _SOURCES[kind][0]
-    if value.get(name) is None:
-        field.required(name, "must populate information for the given metric source")
-    elif count > 1:
-        for other, _ in _SOURCES.values():
-            if other != name and value.get(other) is not None:
+    present = [name for name, _ in _SOURCES.values() if value.get(name) is not None]
+    if present:  # the first alone is judged, whatever the type says
+        rule = next(rule for name, rule in _SOURCES.values() if name == present[0])
+        field.within(present[0], rule, value[present[0]])
+    own = _SOURCES[kind][0] if kind in _SOURCES else ""
+    if own and own not in present:
+        field.required(own, "must populate information for the given metric source")
+    if len(present) > 1:
+        for other in sorted(present):
+            if other != own:
                 field.forbidden(other, "must populate the given metric source only")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,12 +10,11 @@ from pilothouse.builtin.batch.jobspec import job_spec
 from pilothouse.builtin.batch.schedules import BadSchedule, check_schedule, time_zones
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
-from pilothouse.builtin.shared.podtemplate import annotation_keys
 from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
-from pilothouse.builtin.shared.selectors import labels
 from pilothouse.machinery.rules import Field, at, defaults, not_negative, one_of, required, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
+_ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}", re.ASCII)
 _IN_SCHEDULE: Final = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
 _EXPLICIT: Final = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
 
@@ -32,13 +32,12 @@ _fill: Final = defaults(
 def _schedule(value: str, field: Field) -> None:
     if not value or (field.updating and value == field.old):
         return
-    if "TZ" in value:
-        field.invalid("", value, _IN_SCHEDULE)
-        return
     try:
         check_schedule(value)
     except BadSchedule as error:
         field.invalid("", value, str(error))
+    if "TZ" in value:
+        field.invalid("", value, _IN_SCHEDULE)
 
 
 def _time_zone(value: str, field: Field) -> None:
@@ -47,6 +46,9 @@ def _time_zone(value: str, field: Field) -> None:
     if not value:
         field.invalid("", value, "timeZone must be nil or non-empty string")
         return
+    if not all(_ZONE_PART.fullmatch(part) and part not in (".", "..") for part in value.split("/")):
+        field.invalid("", value, f"unknown time zone {value}")
+        return
     if value.lower() == "local":
         field.invalid("", value, _EXPLICIT)
     if value not in ("UTC", "Local") and value not in time_zones():
@@ -54,12 +56,10 @@ def _time_zone(value: str, field: Field) -> None:
 
 
 def _template(value: Mapping[str, Any], field: Field) -> None:
-    metadata, spec = value.get("metadata") or {}, value.get("spec") or {}
-    if metadata.get("labels"):
-        field.within("metadata.labels", labels, metadata["labels"])
-    if metadata.get("annotations"):
-        field.within("metadata.annotations", annotation_keys, metadata["annotations"])
+    spec = value.get("spec") or {}
     field.within("spec", job_spec, spec)
+    if spec.get("selector") is not None:
+        field.invalid("spec.selector", spec["selector"], "`selector` will be auto-generated")
     if spec.get("manualSelector"):
         field.not_supported("spec.manualSelector", True, ("nil", "false"))
 

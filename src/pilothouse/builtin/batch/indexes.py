@@ -25,20 +25,47 @@ def count_indexes(text: str, completions: int) -> int:
         return 0
     total, last = 0, None
     for part in text.split(","):
-        ends = part.split("-")
-        if len(ends) > 2:
-            raise BadIndexes(
-                f'the fragment "{part}" violates the requirement that an index interval can have at most two parts '
-                "separated by '-'"
-            )
-        first = _index(ends[0], completions)
+        first, end = _interval(part, completions)
         if last is not None and first <= last:
             raise BadIndexes(f"non-increasing order, previous: {last}, current: {first}")
-        last = first
-        if len(ends) == 2:
-            end = _index(ends[1], completions)
-            if end <= first:
-                raise BadIndexes(f"non-increasing order, previous: {first}, current: {end}")
-            last = end
-        total += last - first + 1
+        last = end
+        total += end - first + 1
     return total
+
+
+def _interval(part: str, completions: int) -> tuple[int, int]:
+    """First and last of `3` or `3-5`. Raises BadIndexes."""
+    ends = part.split("-")
+    if len(ends) > 2:
+        raise BadIndexes(
+            f'the fragment "{part}" violates the requirement that an index interval can have at most two parts '
+            "separated by '-'"
+        )
+    first = _index(ends[0], completions)
+    if len(ends) == 1:
+        return first, first
+    end = _index(ends[1], completions)
+    if end <= first:
+        raise BadIndexes(f"non-increasing order, previous: {first}, current: {end}")
+    return first, end
+
+
+def first_common(one: str, other: str, completions: int) -> int | None:
+    """The least index that both texts mean; parts that cannot be read are passed over."""
+    found = [
+        max(first[0], second[0])
+        for first in _readable(one, completions)
+        for second in _readable(other, completions)
+        if first[0] <= second[1] and second[0] <= first[1]
+    ]
+    return min(found, default=None)
+
+
+def _readable(text: str, completions: int) -> list[tuple[int, int]]:
+    found = []
+    for part in text.split(",") if text else ():
+        try:
+            found.append(_interval(part, completions))
+        except BadIndexes:
+            continue
+    return found

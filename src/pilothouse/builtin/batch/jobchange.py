@@ -11,7 +11,7 @@ from pilothouse.builtin.shared.same import same
 from pilothouse.machinery.rules import IMMUTABLE, Field
 
 _INTERNAL: Final = {"podFailurePolicy": "PodFailurePolicy", "successPolicy": "SuccessPolicy"}
-_DIRECTIVES: Final = ("nodeSelector", "tolerations", "schedulingGates", "affinity")
+_DIRECTIVES: Final = ("nodeSelector", "tolerations", "schedulingGates")
 
 Object = Mapping[str, Any]
 
@@ -57,11 +57,22 @@ def _as_before(spec: Object, old: Object) -> dict[str, Any]:
         made.pop(name, None)
         if name in old:
             made[name] = old[name]
+    _node_affinity_as_before(made, old)
     for kind in ("containers", "initContainers"):
         resources = {one.get("name"): one.get("resources") for one in old.get(kind) or ()}
         if kind in made:
             made[kind] = [{**one, "resources": resources.get(one.get("name")) or {}} for one in made[kind] or ()]
     return made
+
+
+def _node_affinity_as_before(spec: dict[str, Any], old: Object) -> None:
+    """Which nodes pods want may change, not which other pods they want to be with."""
+    after, before = spec.pop("affinity", None), old.get("affinity")
+    made = {name: one for name, one in (after or {}).items() if name != "nodeAffinity"}
+    if (before or {}).get("nodeAffinity") is not None:
+        made["nodeAffinity"] = before["nodeAffinity"]  # type: ignore[index]
+    if made or (after is not None and before is not None):
+        spec["affinity"] = made
 
 
 def job_update(new: Object, field: Field) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.builtin.batch.indexes import BadIndexes, count_indexes
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.machinery import names as words
-from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules import Field, quoted
 
 PACKAGE: Final = "k8s.io/api/batch/v1"
 _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
@@ -17,14 +17,22 @@ _STATUSES: Final = ("False", "True", "Unknown")
 _MAX_RULES: Final = 20
 _MAX_CODES: Final = 255
 _MAX_CONDITIONS: Final = 20
+_MAX_INDEXES: Final = 64 * 1024  # bytes of text
 
 Object = Mapping[str, Any]
 
 
+def _word(path: str, value: str, supported: Sequence[str], field: Field) -> None:
+    """One of a few words; all are told where there is none."""
+    if not value:
+        field.required(path, f"valid values: [{' '.join(map(quoted, supported))}]")
+    elif value not in supported:
+        field.not_supported(path, value, supported)
+
+
 def _codes(value: Object, field: Field, names: set[str]) -> None:
     operator, numbers = value.get("operator", ""), value.get("values") or []
-    if operator not in _OPERATORS:
-        field.not_supported("operator", operator, _OPERATORS)
+    _word("operator", operator, _OPERATORS, field)
     container = value.get("containerName")
     if container is not None and container not in names:
         why = "must be one of the container or initContainer names in the pod template"
@@ -52,8 +60,7 @@ def _conditions(items: Sequence[Object], field: Field) -> None:
     for index, one in enumerate(items):
         kind, status = one.get("type", ""), one.get("status", "")
         field.all_invalid(f"onPodConditions[{index}].type", kind, words.qualified_name(kind))
-        if status not in _STATUSES:
-            field.not_supported(f"onPodConditions[{index}].status", status, _STATUSES)
+        _word(f"onPodConditions[{index}].status", status, _STATUSES, field)
 
 
 def failure_policy(value: Object, field: Field) -> None:
@@ -66,7 +73,6 @@ def failure_policy(value: Object, field: Field) -> None:
     policies = value.get("rules") or []
     if len(policies) > _MAX_RULES:
         field.too_many("rules", len(policies), _MAX_RULES)
-        return
     for index, rule in enumerate(policies):
         before = len(field.found)
         _failure_rule(rule, field, names, spec)
@@ -78,8 +84,8 @@ def _failure_rule(rule: Object, field: Field, names: set[str], spec: Object) -> 
     action, codes, conditions = rule.get("action", ""), rule.get("onExitCodes"), rule.get("onPodConditions") or ()
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         field.invalid("action", action, "requires the backoffLimitPerIndex to be set")
-    elif action not in _ACTIONS:
-        field.not_supported("action", action, _ACTIONS)
+    else:
+        _word("action", action, _ACTIONS, field)
     if codes is not None:
         before = len(field.found)
         _codes(codes, field, names)
@@ -97,8 +103,10 @@ def _success_rule(rule: Object, field: Field, completions: int) -> None:
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
         field.required("", "at least one of succeededCount or succeededIndexes must be specified")
-    total = None
+    total = 0
     if indexes is not None:
+        if len(indexes) > _MAX_INDEXES:
+            field.too_long("succeededIndexes", _MAX_INDEXES)
         try:
             total = count_indexes(indexes, completions)
         except BadIndexes as error:
@@ -109,7 +117,7 @@ def _success_rule(rule: Object, field: Field, completions: int) -> None:
         if count > completions:
             why = f"must be less than or equal to {completions} (the number of specified completions)"
             field.invalid("succeededCount", count, why)
-        if total is not None and count > total:
+        if indexes is not None and count > total:
             why = "(the number of indexes in the specified succeededIndexes field)"
             field.invalid("succeededCount", count, f"must be less than or equal to {total} {why}")
 

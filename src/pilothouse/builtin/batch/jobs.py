@@ -11,7 +11,8 @@ from pilothouse.builtin.batch.jobstatus import job_status
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podtemplate import MISMATCH
 from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
-from pilothouse.builtin.shared.selectors import is_empty, label_selector, matches
+from pilothouse.builtin.shared.selectors import is_empty, is_valid, label_selector, matches
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, at, computed, defaults, on_update, rules, sees_absent, sorted_map
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
@@ -50,23 +51,43 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
     metadata = template.setdefault("metadata", {})
     own = {OLD_NAME: name, OLD_UID: uid, NAME: name, UID: uid}
     before = metadata.get("labels")
-    metadata["labels"] = {**own, **(before or {}), OLD_UID: uid, UID: uid}
+    metadata["labels"] = {**own, **(before or {})}  # what was sent stays, and is refused where it differs
     if not new["metadata"].get("labels") or new["metadata"]["labels"] is before:
         new["metadata"]["labels"] = dict(metadata["labels"])
     selector = spec.get("selector") or {}
-    spec["selector"] = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), UID: uid}}
+    spec["selector"] = {**selector, "matchLabels": {UID: uid, **(selector.get("matchLabels") or {})}}
 
 
 def _generated(job: Mapping[str, Any], field: Field) -> None:
-    """A selector that was not asked for must be ours."""
+    """A selector that was not asked for must be ours, and so must be the labels of the pods."""
     spec = job.get("spec") or {}
     if field.updating or spec.get("manualSelector"):
         return
+    uid, name = job["metadata"].get("uid", ""), job["metadata"].get("name", "")
+    expected = {OLD_UID: uid, OLD_NAME: name, UID: uid, NAME: name}
+    labels = _template_labels(job) or {}
+    for key, value in expected.items():
+        path, why = f"spec.template.metadata.labels[{key}]", f"must be '{value}'"
+        if key not in labels:
+            field.required(path, why)
+        elif labels[key] != value:
+            field.invalid(path, sorted_map(labels), why)
     selector = spec.get("selector") or {}
-    expected = {UID: job["metadata"].get("uid", "")}
-    if selector.get("matchExpressions") or (selector.get("matchLabels") or {}) != expected:
+    if is_valid(selector) and not matches(selector, expected):
         shown = {**selector, "matchLabels": sorted_map(selector.get("matchLabels"))}
         field.invalid("spec.selector", shown, "`selector` not auto-generated")
+
+
+def _host_names(job: Mapping[str, Any], field: Field) -> None:
+    """Pods of an indexed job are called after the job and their index."""
+    spec = job.get("spec") or {}
+    completions = spec.get("completions") or 0
+    if field.updating or spec.get("completionMode") != "Indexed" or completions <= 0:
+        return
+    name = job["metadata"].get("name", "")
+    longest = f"{name}-{completions - 1}"
+    if words.label(longest):
+        field.invalid("metadata.name", name, f"will not able to create pod with invalid DNS label: {longest}")
 
 
 @sees_absent
@@ -98,6 +119,7 @@ def _prepare_status(new: Object, old: Object | None, context: Context) -> None:
 _validate: Final = rules(
     _generated,
     at("spec", job_spec, at("selector", _selector), _matching, on_update(job_update)),
+    _host_names,
 )
 
 behaviour = Behaviour(

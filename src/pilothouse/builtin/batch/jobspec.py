@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.builtin.batch.jobpolicies import failure_policy, success_policy
-from pilothouse.builtin.shared.paths import domain_path
+from pilothouse.builtin.shared.paths import domain_prefixed
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import pod_template
 from pilothouse.machinery.rules import Field, at, defaults, not_negative, one_of, together
 
 MAX_INDEXED: Final = 100_000
-_INDEXED: Final = "requires indexed completion mode"
+_MANY: Final = 10_000
 _SEVERAL: Final = "when completion mode is Indexed"
 _NO_LIMIT: Final = 2**31 - 1
 
@@ -51,24 +51,22 @@ job_spec_defaults: Final = defaults(
 
 
 def _per_index(spec: Object, field: Field) -> None:
-    limit, most = spec.get("backoffLimitPerIndex"), spec.get("maxFailedIndexes")
-    indexed = spec.get("completionMode") == "Indexed"
-    if limit is not None:
-        if limit < 0:
-            field.invalid("backoffLimitPerIndex", limit, "must be greater than or equal to 0")
-        if not indexed:
-            field.invalid("backoffLimitPerIndex", limit, _INDEXED)
-    if most is not None and not indexed:
-        field.invalid("maxFailedIndexes", most, _INDEXED)
-    if most is not None and limit is None:
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         field.required("backoffLimitPerIndex", "when maxFailedIndexes is specified")
 
 
+def _not_indexed(spec: Object, field: Field) -> None:
+    if spec.get("completionMode") not in (None, "NonIndexed"):
+        return
+    for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+        if spec.get(name) is not None:
+            field.invalid(name, spec[name], "requires indexed completion mode")
+
+
 def _managed_by(value: str, field: Field) -> None:
-    if len(value) > 63:
+    domain_prefixed(value, field)
+    if len(value.encode()) > 63:
         field.too_long("", 63)
-    if not domain_path(value):
-        field.invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
 
 
 def _indexed(spec: Object, field: Field) -> None:
@@ -81,14 +79,24 @@ def _indexed(spec: Object, field: Field) -> None:
     if parallelism is not None and parallelism > MAX_INDEXED:
         why = f"must be less than or equal to {MAX_INDEXED} {_SEVERAL}"
         field.invalid("parallelism", parallelism, why)
-    if completions is not None and most is not None:
-        if most > completions:
-            field.invalid("maxFailedIndexes", most, "must be less than or equal to completions")
-        if most > MAX_INDEXED:
-            field.invalid("maxFailedIndexes", most, f"must be less than or equal to {MAX_INDEXED}")
+    if completions is not None and most is not None and most > completions:
+        field.invalid("maxFailedIndexes", most, "must be less than or equal to completions")
+    if most is not None and most > MAX_INDEXED:
+        field.invalid("maxFailedIndexes", most, f"must be less than or equal to {MAX_INDEXED}")
     if completions is not None and completions > MAX_INDEXED and spec.get("backoffLimitPerIndex") is not None:
-        if most is None:
-            field.required("maxFailedIndexes", "must be specified when completions is above 100000")
+        _many(parallelism, most, field)
+
+
+def _many(parallelism: int | None, most: int | None, field: Field) -> None:
+    """Limits of a job with very many indexes that fail by themselves."""
+    why = f"must be less than or equal to {_MANY} when completions are above {MAX_INDEXED} "
+    why += "and used with backoff limit per index"
+    if most is None:
+        field.required("maxFailedIndexes", f"must be specified when completions is above {MAX_INDEXED}")
+    if parallelism is not None and parallelism > _MANY:
+        field.invalid("parallelism", parallelism, why)
+    if most is not None and most > _MANY:
+        field.invalid("maxFailedIndexes", most, why)
 
 
 def _replacement(spec: Object, field: Field) -> None:
@@ -120,11 +128,13 @@ job_spec: Final = together(
     at("activeDeadlineSeconds", not_negative),
     at("backoffLimit", not_negative),
     at("ttlSecondsAfterFinished", not_negative),
-    _per_index,
+    at("backoffLimitPerIndex", not_negative),
     at("maxFailedIndexes", not_negative),
+    _per_index,
     at("managedBy", _managed_by),
     at("completionMode", one_of("NonIndexed", "Indexed")),
     _indexed,
+    _not_indexed,
     at("podFailurePolicy", failure_policy),
     success_policy,
     _replacement,

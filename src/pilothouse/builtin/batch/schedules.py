@@ -77,8 +77,18 @@ def _range(text: str, low: int, high: int, names: dict[str, int]) -> None:
         raise BadSchedule(f"step of range should be a positive number: {text}")
 
 
+def _without_zone(text: str) -> str:
+    """The schedule behind a time zone. Raises BadSchedule for a zone that nobody knows."""
+    zone, _, rest = text.partition("=")[2].partition(" ")
+    if zone not in ("", "UTC", "Local") and zone not in time_zones():
+        raise BadSchedule(f"provided bad location {zone}: unknown time zone {zone}")
+    return rest.strip()
+
+
 def check_schedule(text: str) -> None:
     """Raises BadSchedule for what is no schedule of five fields and no `@` word."""
+    if text.startswith(("TZ=", "CRON_TZ=")):
+        text = _without_zone(text)
     if text.startswith("@"):
         if text in _DESCRIPTORS:
             return

@@ -62,7 +62,7 @@ def _from_hub(obj: Object, version: str) -> Object:
         elif key in _NEW_ALWAYS:
             empty = _NEW_ALWAYS[key]
             made[key] = dict(empty) if isinstance(empty, dict) else empty
-    return {"kind": "Event", "apiVersion": f"events.k8s.io/{version}", **made}
+    return {"kind": "Event", "apiVersion": "events.k8s.io/v1", **made}
 
 
 events: Final = Convert(_to_hub, _from_hub)

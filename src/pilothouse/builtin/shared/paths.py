@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field
 
+_BAD_PATH: Final = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"
 
-def domain_path(text: str) -> bool:
-    """`example.com/some/path`: a subdomain, a slash, and a path."""
+
+def domain_prefixed(text: str, field: Field) -> None:
+    """A domain and a path, each told by itself where it is not good."""
     domain, slash, path = text.partition("/")
-    return bool(slash and path) and not names.subdomain(domain) and not names.url_path(path)
+    if not text:
+        field.required()
+    elif not (domain and slash and path):
+        field.invalid("", text, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        field.all_invalid("", domain, names.subdomain(domain))
+        if names.url_path(path):
+            field.invalid("", path, _BAD_PATH)
 
 
 def no_backsteps(text: str, field: Field, path: str) -> None:

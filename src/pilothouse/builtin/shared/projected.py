@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.builtin.certificates.signers import signer_name
 from pilothouse.builtin.shared.env import FILE_FIELDS, field_ref, resource_field_ref
 from pilothouse.builtin.shared.internals import internal
-from pilothouse.builtin.shared.paths import domain_path, not_reserved
+from pilothouse.builtin.shared.paths import not_reserved
 from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
@@ -15,7 +16,6 @@ from pilothouse.machinery.rules import Field
 _MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
 _CONFLICT: Final = "conflicting duplicate paths"
 _KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
-_SIGNER: Final = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
 _SOURCES: Final = ("secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate")
 _HOUR: Final = 3600
 _DAY: Final = 86400
@@ -123,8 +123,7 @@ def _trust_bundle(value: Object, field: Field) -> None:
     else:
         if not signer:
             field.required("signerName", "must be a valid signer name")
-        if not domain_path(signer or ""):
-            field.invalid("signerName", signer, _SIGNER)
+        field.within("signerName", signer_name, signer)
         if selector is not None:
             field.within("labelSelector", label_selector, selector)
     path = value.get("path", "")
@@ -138,8 +137,8 @@ def _certificate(value: Object, field: Field, paths: _Paths) -> None:
     signer, kind = value.get("signerName", ""), value.get("keyType", "")
     if not signer:
         field.required("signerName")
-    elif not domain_path(signer):
-        field.invalid("signerName", signer, _SIGNER)
+    else:
+        field.within("signerName", signer_name, signer)
     if kind not in _KEY_TYPES:
         field.not_supported("keyType", kind, _KEY_TYPES)
     seconds = value.get("maxExpirationSeconds")
