@@ -31,6 +31,7 @@ _EXPANSION: Final = "controllerExpandSecretRef"
 _RECYCLING: Final = (
     "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
 )
+_INLINE: Final = "may not be specified in the context of inline volumes"
 _CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 _OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
 
@@ -113,11 +114,48 @@ def _affinity(spec: Mapping[str, Any], field: Field) -> None:
         field.within("nodeAffinity.required", node_selector, affinity["required"])
 
 
-def _spec(spec: Mapping[str, Any], field: Field) -> None:
+def inline_spec(spec: Mapping[str, Any], field: Field) -> None:
+    """The spec of a volume that no PersistentVolume stands for, told from the spec."""
+    for name in ("claimRef", "capacity"):
+        if spec.get(name):
+            field.forbidden(name, _INLINE)
+    if spec.get("csi") is None:
+        field.required("csi", "has to be specified in the context of inline volumes")
+    _modes(spec, field)
+    policy = spec.get("persistentVolumeReclaimPolicy", "")
+    if policy not in ("", "Retain"):
+        field.forbidden("persistentVolumeReclaimPolicy", "may only be Retain in the context of inline volumes")
+    if spec.get("nodeAffinity") is not None:
+        field.forbidden("nodeAffinity", _INLINE)
+    _sources(spec, field)
+    if spec.get("storageClassName"):
+        field.forbidden("storageClassName", _INLINE)
+    if spec.get("volumeMode") not in (None, "Filesystem"):
+        why = "may not specify volumeMode other than Filesystem in the context of inline volumes"
+        field.forbidden("volumeMode", why)
+    _attributes_class(spec, field)
+
+
+def _modes(spec: Mapping[str, Any], field: Field) -> None:
     if not spec.get("accessModes"):
         field.required("accessModes")
     else:
         field.within("accessModes", access_modes, spec["accessModes"])
+
+
+def _attributes_class(spec: Mapping[str, Any], field: Field) -> None:
+    name = spec.get("volumeAttributesClassName")
+    if name is not None:
+        if not name:
+            field.required("volumeAttributesClassName", "an empty string is disallowed")
+        else:
+            field.all_invalid("volumeAttributesClassName", name, names.subdomain(name))
+        if spec.get("csi") is None:
+            field.required("csi", "has to be specified when using volumeAttributesClassName")
+
+
+def _spec(spec: Mapping[str, Any], field: Field) -> None:
+    _modes(spec, field)
     _capacity(spec, field)
     policy = spec.get("persistentVolumeReclaimPolicy", "")
     if policy and policy not in _RECLAIM:
@@ -134,14 +172,7 @@ def _spec(spec: Mapping[str, Any], field: Field) -> None:
     mode = spec.get("volumeMode")
     if mode is not None and mode not in VOLUME_MODES:
         field.not_supported("volumeMode", mode, VOLUME_MODES)
-    name = spec.get("volumeAttributesClassName")
-    if name is not None:
-        if not name:
-            field.required("volumeAttributesClassName", "an empty string is disallowed")
-        else:
-            field.all_invalid("volumeAttributesClassName", name, names.subdomain(name))
-        if spec.get("csi") is None:
-            field.required("csi", "has to be specified when using volumeAttributesClassName")
+    _attributes_class(spec, field)
 
 
 def _fixed(spec: Mapping[str, Any], field: Field) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from pilothouse.builtin.networking.references import typed_reference
 from pilothouse.builtin.shared.fields import fixed, when_null
+from pilothouse.builtin.shared.paths import domain_prefixed
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, defaults, required, rules
 from pilothouse.registry.behaviour import Behaviour, Object
@@ -20,12 +21,7 @@ _fill = defaults({"spec.parameters": when_null({"scope": "Cluster"})})
 def _controller(value: str, field: Field) -> None:
     if len(value) > _LONGEST_CONTROLLER:
         field.too_long("", _LONGEST_CONTROLLER)
-    domain, slash, path = value.partition("/")
-    if not slash or not domain or not path:
-        field.invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
-        return
-    field.all_invalid("", domain, names.subdomain(domain))
-    field.all_invalid("", path, names.url_path(path))
+    domain_prefixed(value, field)
 
 
 def _scope(value: Object, field: Field) -> None:
@@ -37,7 +33,7 @@ def _scope(value: Object, field: Field) -> None:
     elif scope == "Cluster":
         if namespace is not None:
             field.forbidden("namespace", "`parameters.scope` is set to 'Cluster'")
-    elif not namespace:
+    elif namespace is None:
         field.required("namespace", "`parameters.scope` is set to 'Namespace'")
     else:
         field.all_invalid("namespace", namespace, names.label(namespace))

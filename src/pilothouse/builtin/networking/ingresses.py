@@ -92,8 +92,8 @@ def _rule(value: Object, field: Field) -> None:
 
 
 def _tls(value: Object, field: Field) -> None:
-    for host in value.get("hosts") or ():
-        field.all_invalid("hosts", host, _host(host))
+    for index, host in enumerate(value.get("hosts") or ()):
+        field.all_invalid(f"hosts[{index}]", host, _host(host))
     secret = value.get("secretName", "")
     if secret and not _was_there(secret, field, _secrets):
         field.all_invalid("secretName", secret, names.subdomain(secret))

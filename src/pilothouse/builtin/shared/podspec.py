@@ -15,6 +15,7 @@ from pilothouse.builtin.shared.security import pod_security
 from pilothouse.builtin.shared.selectors import labels
 from pilothouse.builtin.shared.systems import operating_system, windows_host_process
 from pilothouse.builtin.shared.volumes import volumes
+from pilothouse.kit.memo import Stamped
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
 
@@ -27,6 +28,9 @@ MAX_SEARCHES: Final = 32
 MAX_SEARCH_CHARS: Final = 2048
 
 Object = Mapping[str, Any]
+
+_good: Final[Stamped[bool]] = Stamped()  # specs without a fault, by whose they are
+_NAMED: Final = b'"ephemeral":'  # volumes whose claims are named after the pod
 
 
 def _claims(items: Sequence[Object], field: Field) -> list[str]:
@@ -237,7 +241,21 @@ def _placement(spec: Object, field: Field) -> None:
 
 
 def pod_spec(spec: Object, field: Field, pod: str = "") -> None:
-    """The spec of a pod or of a template, told from the spec. `pod`: the pod's name, empty for a template."""
+    """The spec of a pod or of a template, told from the spec. `pod`: the pod's name, empty for a template.
+
+    Nothing else tells what is wrong with it, so what was good once (another pod of the template) is good again.
+    """
+    text = _good.key(spec)
+    key = text and _NAMED not in text and text + (b"pod" if pod else b"template")
+    if key and _good.get(key):
+        return
+    before = len(field.found)
+    _pod_spec(spec, field, pod)
+    if key and len(field.found) == before:
+        _good.keep(key, True)
+
+
+def _pod_spec(spec: Object, field: Field, pod: str) -> None:
     found = field.found
     known: dict[str, Object] = {}
     if spec.get("volumes"):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import is_whole
 from pilothouse.builtin.shared.volumewarnings import volume_warnings
+from pilothouse.kit.memo import Stamped
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import repeated
 
@@ -22,12 +23,20 @@ _CRITICAL: Final = "scheduler.alpha.kubernetes.io/critical-pod"
 _SECCOMP: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_OF: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _ARMOR_OF: Final = "container.apparmor.security.beta.kubernetes.io/"
+_OLD: Final = (_CRITICAL, _SECCOMP, _SECCOMP_OF, _ARMOR_OF)
 _TERMS: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _SELECTS_NONE: Final = "a null labelSelector results in matching no pod"
 _KINDS: Final = ("initContainers", "containers")
 
 Object = Mapping[str, Any]
+
+_quiet: Final[Stamped[bool]] = Stamped()  # specs that there is nothing to say about
+
+
+def _is_old(annotation: str) -> bool:
+    """Is it one of those that became fields?"""
+    return annotation.startswith(_OLD)
 
 
 def name_warning(new: Object, of_pods: bool) -> Iterator[str]:
@@ -186,9 +195,21 @@ def spec_warnings(prefix: str, template: Object, old: Object | None) -> list[str
     if old is not None and old.get("spec") == spec:
         return []
     start = f"{prefix}." if prefix else ""
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    if any(map(_is_old, annotations)):
+        return _whole_warnings(start, template, spec, annotations)
+    key = _quiet.key(spec)
+    if _quiet.get(key):
+        return []
+    found = _whole_warnings(start, template, spec, {})
+    if not found:
+        _quiet.keep(key, True)
+    return found
+
+
+def _whole_warnings(start: str, template: Object, spec: Object, annotations: Object) -> list[str]:
     path = f"{start}spec."
     found = list(_placement(path, spec))
-    annotations = (template.get("metadata") or {}).get("annotations") or {}
     if _CRITICAL in annotations:
         use = 'use the "priorityClassName" field instead'
         found.append(f"{start}metadata.annotations[{_CRITICAL}]: non-functional in v1.16+; {use}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from pilothouse.builtin.core.persistentvolumes import inline_spec
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, between, immutable_null, required, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _ONE_SOURCE: Final = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
-_NOT_INLINE: Final = "may not be specified in the context of inline volumes"
 _LONGEST_ATTACHER: Final = 63
 _CODES: Final = between(0, 2**31 - 1)
 
@@ -19,16 +19,6 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
         new["status"] = {"attached": False}
 
 
-def _inline(value: Object, field: Field) -> None:
-    for name in ("claimRef", "capacity"):
-        if value.get(name):
-            field.forbidden(name, _NOT_INLINE)
-    if value.get("csi") is None:
-        field.required("csi", "has to be specified in the context of inline volumes")
-    if not value.get("accessModes"):
-        field.required("accessModes")
-
-
 def _source(value: Object, field: Field) -> None:
     name, inline = value.get("persistentVolumeName"), value.get("inlineVolumeSpec")
     if name is None and inline is None:
@@ -36,7 +26,7 @@ def _source(value: Object, field: Field) -> None:
     elif name is not None and inline is not None:
         field.forbidden("", _ONE_SOURCE)
     elif inline is not None:
-        field.within("inlineVolumeSpec", _inline, inline)
+        field.within("inlineVolumeSpec", inline_spec, inline)
     elif not name:
         field.required("persistentVolumeName", "must specify non empty persistentVolumeName")
 
