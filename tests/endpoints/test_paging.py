@@ -100,11 +100,16 @@ NO_TOKEN = "json: cannot unmarshal array into Go value of type storage.continueT
 BAD_TOKENS = [
     ("%20", "illegal base64 data at input byte 0"),
     ("a.b", "illegal base64 data at input byte 1"),
+    ("e30%3D", "illegal base64 data at input byte 3"),
+    ("abcde", "illegal base64 data at input byte 4"),
+    ("bnVsbA", "server does not recognize this encoded version "),
     (token(v="meta.k8s.io/v2", rv=5, start="/a"), "server does not recognize this encoded version meta.k8s.io/v2"),
     (token(v=VERSION, rv=0, start="/a"), f"incorrect encoded start resourceVersion (version {VERSION})"),
     (token(v=VERSION, rv=5, start=""), f"encoded start key empty (version {VERSION})"),
     (token(v=VERSION, rv=5, start="/../../secrets/x"), "/../../secrets/x"),
-    (token(v=VERSION, rv=5, start="no-slash"), "no-slash"),
+    (token(v=VERSION, rv=5, start="../x"), "../x"),
+    (token(v=VERSION, rv=5, start="//a"), "//a"),
+    (token(v=VERSION, rv=5, start="/a/"), "/a/"),
     (token(v=VERSION, rv="5", start="/a"), unmarshal("string", "rv", "int64")),
     (token(v=VERSION, rv=1.5, start="/a"), unmarshal("number 1.5", "rv", "int64")),
     (token(v=VERSION, rv=True, start="/a"), unmarshal("bool", "rv", "int64")),
@@ -118,6 +123,11 @@ BAD_TOKENS = [
 def test_a_token_that_is_none_is_refused(served: Served, text: str, why: str) -> None:
     found = served.ask(f"GET /api/v1/configmaps?limit=1&continue={text}")
     assert (found.status, found.message) == (400, f"invalid continue token: continue key is not valid: {why}")
+
+
+def test_a_token_without_a_slash_is_within_the_collection(served: Served, five: str) -> None:
+    for start in ("b\0", "/b\0"):
+        assert page(served, five, f"continue={token(v=VERSION, rv=-1, start=start)}")[0] == "cde"
 
 
 @pytest.mark.parametrize("revision", [2**63 - 1, -1])
