@@ -1,10 +1,12 @@
-"""Remembering what was worked out of a text, but not of long ones: else a client could fill the memory with them."""
+"""Remembering what was worked out of a text or a value, but not of long ones: else a client could fill the memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, update_wrapper
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+
+import orjson
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,3 +32,37 @@ def remembered(
         return call
 
     return around
+
+
+class Stamped(Generic[T]):
+    """What was worked out of JSON values that come again and again, as the pods of one template do.
+
+    A value is known by its text. When `most` are known, it begins anew: that needs no lock and no order. Texts over
+    `longest` bytes, and values that cannot be written, are never known.
+    """
+
+    __slots__ = ("_kept", "_longest", "_most")
+
+    def __init__(self, most: int = 256, longest: int = 8192) -> None:
+        self._kept: dict[bytes, T] = {}
+        self._most = most
+        self._longest = longest
+
+    def key(self, value: Any) -> bytes:
+        """The text of a value; empty for one that is not to be remembered."""
+        try:
+            text = orjson.dumps(value)
+        except (orjson.JSONEncodeError, TypeError):
+            return b""
+        return text if len(text) <= self._longest else b""
+
+    def get(self, key: bytes) -> T | None:
+        """What was kept for the value, if anything."""
+        return self._kept.get(key)
+
+    def keep(self, key: bytes, made: T) -> None:
+        """Remember what was worked out. `made` is shared from now on: nobody may change it."""
+        if key:
+            if len(self._kept) >= self._most:
+                self._kept = {}
+            self._kept[key] = made

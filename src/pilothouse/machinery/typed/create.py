@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from pilothouse.kit.memo import Stamped
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node
 from pilothouse.machinery.typed.own import MAX_SHAPES, Own, added
 from pilothouse.machinery.typed.shape import ATOM, STRUCT, shape_of
+
+_STAMPED: Final = frozenset({"PodSpec"})  # types whose values are stamped out of templates
 
 # own(value, out, element): puts what is owned into `out`, or nothing.
 _Put = Callable[[Any, Node, str], None]
@@ -147,7 +150,8 @@ def _put_struct(schema: Schema, skip: Node) -> _Put:
 
     def put(value: Any, out: Node, element: str) -> None:
         if not made:
-            made.append(_over_zero(schema, skip))
+            own = _over_zero(schema, skip)
+            made.append(_once(own) if schema.name in _STAMPED else own)
         if type(value) is not dict or not value:
             return
         node = made[0](value)
@@ -155,6 +159,21 @@ def _put_struct(schema: Schema, skip: Node) -> _Put:
             out[element] = node
 
     return put
+
+
+def _once(own: Own) -> Own:
+    """The set of a value that comes again and again is made once. Sets are shared anyway, and never changed."""
+    known: Stamped[Node] = Stamped(64)
+
+    def remembered(value: Any) -> Node:
+        key = known.key(value)
+        node = known.get(key)
+        if node is None:
+            node = own(value)
+            known.keep(key, node)
+        return node
+
+    return remembered
 
 
 def _put_from_null(own: Own) -> _Put:
