@@ -32,6 +32,7 @@ ACCEPTED = [
     (f"{YAML};q=x, {JSON}", Form(YAML)),
     ("text/html, */*", Form(JSON)),
     (f"{JSON};stream=watch", Form(JSON, stream=True)),
+    (f"{YAML};stream=watch, {JSON};stream=", Form(JSON)),
     (f"{JSON};charset=utf-8", Form(JSON)),
     (f"{JSON};as=Table;{META}", Form(JSON, "Table", "v1")),
     (f"{JSON};as=Table;g=meta.k8s.io;v=v1beta1", Form(JSON, "Table", "v1beta1")),
@@ -61,6 +62,8 @@ REFUSED = [
     f"{JSON};as=List;{META}",
     f"{JSON};{META}",
     f"{PROTOBUF};as=Table;{META}",
+    f"{JSON};stream=other",
+    f"{YAML};stream=watch",
 ]
 
 

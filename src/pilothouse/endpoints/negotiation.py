@@ -91,15 +91,17 @@ def _choose(header: str, offered: tuple[str, ...], forms: frozenset[str]) -> For
         if media_type not in offered:
             continue
         wanted = clause.parameters.get("as", "")
-        stream = clause.parameters.get("stream") == "watch"
+        stream = clause.parameters.get("stream", "")
+        if stream and (stream != "watch" or media_type == YAML):  # there is no other stream, and none of YAML
+            continue
         version = clause.parameters.get("v", "")
         if not wanted:
             if version or "g" in clause.parameters:
                 continue
-            return Form(media_type, stream=stream)
+            return Form(media_type, stream=bool(stream))
         known = clause.parameters.get("g") == "meta.k8s.io" and version in ("v1", "v1beta1")
         if known and wanted in forms and not (wanted == "Table" and media_type not in (JSON, YAML)):
-            return Form(media_type, wanted, version, stream=stream)
+            return Form(media_type, wanted, version, stream=bool(stream))
     return None
 
 
