@@ -83,6 +83,10 @@ class Field:
         return self._schema
 
 
+# Types whose values are stamped out of templates, and so come again and again: what is worked out of one is remembered.
+STAMPED: Final = frozenset({"PodSpec"})
+
+
 class Schema:
     """A type. `kind` says which of the other attributes mean something.
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import struct
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
 from pilothouse.kit.wholetext import whole_text
@@ -21,14 +22,50 @@ from pilothouse.machinery.cbor.model import MAX_DEPTH, TYPES, CBORError
 from pilothouse.machinery.cbor.wellformed import check
 from pilothouse.machinery.schema import Schema
 
-_FLOATS: Final = {25: (">e", 2), 26: (">f", 4), 27: (">d", 8)}
+_NUMBERS: Final = {
+    first: struct.Struct(f">x{form}")
+    for firsts, forms in (((0x18, 0x38), "BHIQ"), ((0xF9,), "efd"))
+    for head in firsts
+    for first, form in enumerate(forms, head)
+}
 _SIMPLE: Final = {20: False, 21: True, 22: None}
+_OTHER: Final = object()
 # Items of one byte.
-_TINY: Final[dict[int, int | bool | None]] = {
+_ONE_BYTE: Final[dict[int, Any]] = {
     **{number: number for number in range(24)},
     **{0x20 + number: -1 - number for number in range(24)},
+    0x40: "",
+    0x60: "",
     **{model.SIMPLE << 5 | info: value for info, value in _SIMPLE.items()},
 }
+_TINY: Final = tuple(_ONE_BYTE.get(first, _OTHER) for first in range(256))
+_EMPTY: Final = b"\x80\xa0"  # containers
+_SMALL: Final = bytes(first in _ONE_BYTE or first in _EMPTY for first in range(256))
+_PIECES: Final = tuple(re.compile(rb"(?:%b[\s\S]{%d})+" % (bytes((0x40 + size,)), size)) for size in range(24))
+_RUN: Final = re.compile(rb"[\x00-\x17\x20-\x37\x40\x60\x80\xa0\xf4-\xf6]{1,65536}+")
+
+
+class _Open:
+    """A container whose items come next: `count` of them (pairs of a map), -1 where their end is marked."""
+
+    __slots__ = ("count", "depth", "later", "made")
+
+    def __init__(self, made: Any, count: int, depth: int, later: int) -> None:
+        self.made = made
+        self.count = count
+        self.depth = depth
+        self.later = later
+
+
+def _opened(first: int) -> _Open | None:
+    """What begins at an item's first byte, if it is all of the head of a container."""
+    major, info = first >> 5, first & 31
+    if major not in (model.ARRAY, model.MAP) or not (info < 24 or info == model.INDEFINITE):
+        return None
+    return _Open([] if major == model.ARRAY else {}, info if info < 24 else -1, 0, 0)
+
+
+_OPENED: Final = tuple(_opened(first) for first in range(256))
 
 
 class _Malformed(Exception):
@@ -37,18 +74,23 @@ class _Malformed(Exception):
 
 def loads(data: bytes | memoryview, schema: Schema | None = None) -> Any:
     """The one item in `data`. `schema` is the type of a built-in object. Raises CBORError in the original's words."""
+    return loads_noting(data, schema)[0]
+
+
+def loads_noting(data: bytes | memoryview, schema: Schema | None = None) -> tuple[Any, bool]:
+    """The same, and whether there are floats in it."""
     data = bytes(data)
     if not data:
         raise CBORError("EOF")
     reader = _Reader(data)
     try:
-        value = reader.value(0)
+        value = reader.item()
     except (_Malformed, IndexError, CBORError) as error:
         check(data)
         raise error if isinstance(error, CBORError) else CBORError("unexpected EOF") from None
     if reader.at != len(data):
         raise CBORError(f"cbor: {len(data) - reader.at} bytes of extraneous data starting at index {reader.at}")
-    return _settle(value, schema) if reader.raw else value
+    return _settle(value, schema) if reader.raw else value, reader.floats
 
 
 def loads_sequence(data: bytes) -> list[Any]:
@@ -69,23 +111,151 @@ def key_at(data: bytes, at: int) -> tuple[str, int]:
 
 
 class _Reader:
-    """Reads on from `at`. `raw` tells whether a byte string was no UTF-8; its bytes are then in surrogates."""
+    """Reads on from `at`.
 
-    __slots__ = ("at", "data", "raw")
+    `raw` tells whether a byte string was no UTF-8; its bytes are then in surrogates. `floats`: whether there are any.
+    """
+
+    __slots__ = ("at", "data", "floats", "raw")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
-        self.raw = False
+        self.raw = self.floats = False
 
-    def value(self, depth: int, later: int = 0) -> Any:
-        """The next item. `later` is the tag (21 to 23) that says what byte strings are to become."""
-        first = self.data[self.at]
-        if 0x40 <= first < 0x58 and not later:  # most values by far: a short byte string
-            return self._short_text(first - 0x40)
-        if first in _TINY:
-            self.at += 1
-            return _TINY[first]
+    def item(self) -> Any:
+        """The next item, with all that is in it: a million items may be in a megabyte, so this is one loop.
+
+        `later` is the tag (21 to 23) that says what byte strings are to become.
+        """
+        data, at = self.data, self.at
+        root: list[Any] = []
+        into: Any = root
+        is_map, left, depth, later, key = False, 1, 0, 0, ""
+        deeper = then = 0
+        stack: list[tuple[Any, bool, int, int, int]] = []
+        while True:
+            while left:
+                first = data[at]
+                if left < 0 and first == model.BREAK:
+                    at += 1
+                    break
+                left -= 1
+                if is_map:
+                    self.at = at
+                    key = self._text_at(first) if 0x40 <= first < 0x58 else self.key()
+                    if key in into:
+                        raise CBORError(f'cbor: found duplicate map key "{key}" at map element index {len(into)}')
+                    at = self.at
+                    first = data[at]
+                elif left and _SMALL[first] and _SMALL[data[at + 1]]:
+                    at, left = self._run(into, at, left, depth)
+                    continue
+                value, opened = _TINY[first], _OPENED[first]
+                if value is not _OTHER:
+                    at += 1
+                elif opened is not None:
+                    if depth >= MAX_DEPTH:
+                        raise _too_deep()
+                    at += 1
+                    value = opened.made.copy()
+                    deeper, then = depth + 1, later
+                else:
+                    self.at = at
+                    value = self._text_at(first) if 0x40 < first < 0x58 and not later else self._other(depth, later)
+                    at = self.at
+                    if value.__class__ is _Open:
+                        opened, value = value, value.made
+                        deeper, then = opened.depth, opened.later
+                if is_map:
+                    into[key] = value
+                else:
+                    into.append(value)
+                if opened is not None and opened.count:
+                    if left:
+                        stack.append((into, is_map, left, depth, later))
+                    into, left, depth, later, is_map = value, opened.count, deeper, then, value.__class__ is dict
+            if not stack:
+                self.at = at
+                return root[0]
+            into, is_map, left, depth, later = stack.pop()
+
+    def _run(self, into: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
+        """Takes items of one byte into a list, which has `left` to come after the next one. The place behind, and how
+        many are left.
+        """
+        data = self.data
+        found = _RUN.match(data, at, min(at + left + 1, len(data)) if left > 0 else len(data))
+        run = found[0] if found is not None else b""
+        if depth >= MAX_DEPTH and run.translate(None, _EMPTY) != run:
+            raise _too_deep()
+        if b"\x80" in run or b"\xa0" in run:
+            into += [[] if byte == 0x80 else {} if byte == 0xA0 else _TINY[byte] for byte in run]
+        else:
+            into += map(_TINY.__getitem__, run)
+        return at + len(run), left + 1 - len(run)
+
+    def _text_at(self, first: int) -> str:
+        """A short byte string, whose head is `first`."""
+        start = self.at + 1
+        self.at = end = start + first - 0x40
+        raw = self.data[start:end]
+        if end > len(self.data):
+            raise _Malformed
+        return raw.decode() if raw.isascii() else self._byte_text(raw, 0)
+
+    def _other(self, depth: int, later: int) -> Any:
+        """Any item: its value, or an _Open for a container that is not empty."""
+        data = self.data
+        first = data[self.at]
+        timed = False
+        while first >> 5 == model.TAG:
+            tag = self._argument(first & 31)
+            if depth >= MAX_DEPTH:
+                raise _too_deep()
+            depth += 1
+            if tag in model.BIGNUMS:
+                _refuse("tag", "bignum")
+            if tag in _ENCODED:
+                later = tag
+            timed = timed or tag == model.TIME_NUMBER
+            first = data[self.at]
+        major = first >> 5
+        if major == model.ARRAY or major == model.MAP:
+            return self._opened(major, self._argument(first & 31), depth, later)
+        value = self._number(first) if first in _NUMBERS else self._scalar(first, later)
+        if timed and value.__class__ in (int, float):
+            return _time(value)
+        return value
+
+    def _number(self, first: int) -> int | float:
+        """A number that does not fit its head."""
+        numbers = _NUMBERS[first]
+        try:
+            (value,) = numbers.unpack_from(self.data, self.at)
+        except struct.error:
+            raise _Malformed from None
+        self.at += numbers.size
+        if value.__class__ is float:
+            if math.isnan(value):
+                _refuse("primitives", "floating-point NaN")
+            if math.isinf(value):
+                _refuse("primitives", "floating-point infinity")
+            self.floats = True
+        elif value >> 63:
+            sign, value = ("positive", value) if first < 0x20 else ("negative", -1 - value)
+            raise CBORError(_overflow(sign, value))
+        elif first >= 0x20:
+            value = -1 - value
+        return value  # type: ignore[no-any-return]
+
+    def _opened(self, major: int, count: int, depth: int, later: int) -> Any:
+        if depth >= MAX_DEPTH:
+            raise _too_deep()
+        made: Any = [] if major == model.ARRAY else {}
+        return _Open(made, count, depth + 1, later) if count else made
+
+    def _scalar(self, first: int, later: int) -> Any:
         major, info = first >> 5, first & 31
         if major == model.SIMPLE:
             return self._simple(info)
@@ -94,29 +264,9 @@ class _Reader:
             return self._byte_text(self._string(major, argument), later)
         if major == model.TEXT:
             return self._utf8(self._string(major, argument))
-        if major == model.UNSIGNED:
-            if argument >> 63:
-                raise CBORError(_overflow("positive", argument))
-            return argument
-        if major == model.NEGATIVE:
-            if argument >> 63:
-                raise CBORError(_overflow("negative", -1 - argument))
-            return -1 - argument
-        if depth >= MAX_DEPTH:
-            raise CBORError(f"cbor: exceeded max nested level {MAX_DEPTH}")
-        if major == model.TAG:
-            return self._tagged(argument, depth + 1, later)
-        if major == model.ARRAY:
-            return self._array(argument, depth + 1, later)
-        return self._map(argument, depth + 1, later)
-
-    def _short_text(self, size: int) -> str:
-        start = self.at + 1
-        self.at = start + size
-        if self.at > len(self.data):
+        if argument < 0:
             raise _Malformed
-        raw = self.data[start : self.at]
-        return raw.decode() if raw.isascii() else self._byte_text(raw, 0)
+        return argument if major == model.UNSIGNED else -1 - argument
 
     def _argument(self, info: int) -> int:
         """The number in an item's head, -1 for an indefinite length."""
@@ -142,15 +292,31 @@ class _Reader:
                 raise _Malformed
             return data[at : self.at]
         chunks = []
-        while data[self.at] != model.BREAK:
-            first = data[self.at]
-            size = self._argument(first & 31)
-            if first >> 5 != major or size < 0:
+        short = major << 5
+        while (first := data[at]) != model.BREAK:
+            if short <= first < short + 24:
+                start = at + 1
+                at = start + first - short
+                if major == model.BYTES and data[at] == first:
+                    run = _PIECES[first - short].match(data, start - 1)
+                    if run is not None:
+                        at = run.end()
+                        chunks.append(_without_heads(run[0], first - short))
+                        continue
+            else:
+                self.at = at
+                size = self._argument(first & 31)
+                if first >> 5 != major or size < 0:
+                    raise _Malformed
+                start = self.at
+                at = start + size
+            if at > len(data):
                 raise _Malformed
-            chunks.append(self._string(major, size))
-            if major == model.TEXT:
-                self._utf8(chunks[-1])
-        self.at += 1
+            if start < at:
+                chunks.append(data[start:at])
+                if major == model.TEXT:
+                    self._utf8(chunks[-1])
+        self.at = at + 1
         return b"".join(chunks)
 
     def _utf8(self, raw: bytes) -> str:
@@ -168,33 +334,8 @@ class _Reader:
             self.raw = True
             return raw.decode("utf-8", "surrogateescape")
 
-    def _array(self, count: int, depth: int, later: int) -> list[Any]:
-        if count >= 0:
-            return [self.value(depth, later) for _ in range(count)]
-        found = []
-        while self.data[self.at] != model.BREAK:
-            found.append(self.value(depth, later))
-        self.at += 1
-        return found
-
-    def _map(self, count: int, depth: int, later: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        index = 0
-        while index != count:
-            if count < 0 and self.data[self.at] == model.BREAK:
-                self.at += 1
-                break
-            key = self.key()
-            if key in found:
-                raise CBORError(f'cbor: found duplicate map key "{key}" at map element index {index}')
-            found[key] = self.value(depth, later)
-            index += 1
-        return found
-
     def key(self) -> str:
         first = self.data[self.at]
-        if 0x40 <= first < 0x58:
-            return self._short_text(first - 0x40)
         major = first >> 5
         if major == model.BYTES:
             return self._byte_text(self._string(major, self._argument(first & 31)), 0)
@@ -202,32 +343,10 @@ class _Reader:
             return self._utf8(self._string(major, self._argument(first & 31)))
         raise CBORError(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string")
 
-    def _tagged(self, tag: int, depth: int, later: int) -> Any:
-        if tag in model.BIGNUMS:
-            _refuse("tag", "bignum")
-        if tag in _ENCODED:
-            return self.value(depth, tag)
-        value = self.value(depth, later)
-        if tag == model.TIME_NUMBER and isinstance(value, int | float) and not isinstance(value, bool):
-            return _time(value)
-        return value
-
     def _simple(self, info: int) -> Any:
         self.at += 1
         if info in _SIMPLE:
             return _SIMPLE[info]
-        if info in _FLOATS:
-            form, size = _FLOATS[info]
-            raw = self.data[self.at : self.at + size]
-            if len(raw) < size:
-                raise _Malformed
-            self.at += size
-            number = struct.unpack(form, raw)[0]
-            if math.isnan(number):
-                _refuse("primitives", "floating-point NaN")
-            if math.isinf(number):
-                _refuse("primitives", "floating-point infinity")
-            return number
         if info > 24:
             raise _Malformed
         value = info
@@ -246,6 +365,17 @@ _ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
 }
 
 
+def _without_heads(pieces: bytes, size: int) -> bytes:
+    """Pieces of a byte string, each of `size`, joined."""
+    joined = bytearray(pieces)
+    del joined[:: size + 1]
+    return bytes(joined)
+
+
+def _too_deep() -> CBORError:
+    return CBORError(f"cbor: exceeded max nested level {MAX_DEPTH}")
+
+
 def _refuse(kind: str, why: str) -> NoReturn:
     raise CBORError(f"cbor: data item of cbor type {kind} is not accepted by protocol: {why}")
 
@@ -257,11 +387,13 @@ def _overflow(sign: str, number: int) -> str:
 def _time(seconds: float) -> str:
     """Seconds since 1970 as an RFC 3339 text."""
     try:
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+        shown = (_EPOCH + timedelta(seconds=seconds)).isoformat()
     except OverflowError:
         raise CBORError(f"cbor: time {seconds} is out of range") from None
-    shown = f"{moment:%Y-%m-%dT%H:%M:%S}"
-    return f"{shown}.{moment.microsecond:06d}".rstrip("0") + "Z" if moment.microsecond else f"{shown}Z"
+    return shown.rstrip("0") + "Z" if "." in shown else f"{shown}Z"
+
+
+_EPOCH: Final = datetime(1970, 1, 1)
 
 
 def _settle(value: Any, schema: Schema | None) -> Any:

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import orjson
+
+from pilothouse.kit.memo import Stamped
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.decode import scalars
 from pilothouse.machinery.decode.findings import Findings, Mismatch
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
 from pilothouse.machinery.errors import too_large
 from pilothouse.machinery.quantity import QuantityError, shown
-from pilothouse.machinery.schema import Field, Schema
+from pilothouse.machinery.schema import STAMPED, Field, Schema
 
 StructDecoder = Callable[[Any, Findings], dict[str, Any]]
 ListDecoder = Callable[[Any, Findings], list[dict[str, Any]]]
@@ -70,8 +73,30 @@ def struct_decoder(schema: Schema) -> StructDecoder:
     """The decoder of a STRUCT, compiled at first use and kept in the schema. It raises one of REFUSALS."""
     made: StructDecoder | None = schema.compiled.get(_ONE)
     if made is None:
-        made = schema.compiled[_ONE] = _Writer(schema).one()
+        made = _Writer(schema).one()
+        if schema.name in STAMPED:
+            made = _once(made)
+        schema.compiled[_ONE] = made
     return made
+
+
+def _once(decode: StructDecoder) -> StructDecoder:
+    """Decodes a value that comes again and again once; its copies are read from the result's JSON."""
+    known: Stamped[bytes] = Stamped()
+
+    def decode_known(value: Any, findings: Findings) -> dict[str, Any]:
+        key = known.key(value)
+        text = known.get(key)
+        if text is not None:
+            copy: dict[str, Any] = orjson.loads(text)
+            return copy
+        remarkable = findings.unknown or findings.inexact
+        made = decode(value, findings)
+        if key and not remarkable and not findings.unknown and not findings.inexact:
+            known.keep(key, orjson.dumps(made))
+        return made
+
+    return decode_known
 
 
 def list_decoder(schema: Schema) -> ListDecoder:
