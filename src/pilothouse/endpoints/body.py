@@ -214,7 +214,9 @@ class BodyDecoder:
 
         Raises CBORError, RequestEntityTooLarge.
         """
-        value = plain_floats(cbor.loads(data, schema))
+        value, floats = cbor.loads_noting(data, schema)
+        if floats or value.__class__ is not dict:
+            value = plain_floats(value)
         raw = dumps(value)
         if len(raw) > self._limit:  # a byte of CBOR may be an object
             raise too_large(self._limit)
@@ -240,10 +242,12 @@ class BodyDecoder:
 
     def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
         """As `_decode`; strict decoding of CBOR has words of its own."""
-        unknown = cbor.unknown_field(self.target.schema, value) if findings is not None else ""
-        obj = self._decode(raw, value, None, write)
-        if unknown and findings is not None:
-            findings.note(unknown)
+        if findings is None:
+            return self._decode(raw, value, None, write)
+        found = Findings()
+        obj = self._decode(raw, value, found, write)
+        if found.unknown:
+            findings.note(cbor.unknown_field(self.target.schema, value))
         return obj
 
     def _report(self, findings: Findings, write: Write, yaml: bool) -> None:
