@@ -93,7 +93,7 @@ def build_front(parts: Parts) -> Front:
     routes = PathRoutes()
     slis = Registry()
     _health_pages(parts, routes, aggregator, slis)
-    add_server_metrics(parts.registry, settings, parts.builtin.stores, KUBERNETES_VERSION)
+    add_server_metrics(parts.registry, settings, KUBERNETES_VERSION)
     add_pages(routes, settings, parts.registry, slis, parts.began)
     for path, page in fairness_handlers(parts.running).items():
         routes.at(path, page)

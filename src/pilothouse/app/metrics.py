@@ -1,26 +1,20 @@
-"""Metrics read off what is there, at a scrape: objects of each kind, the size of the store, features, the build."""
+"""Metrics read off what is there, at a scrape: the size of the store, features, the build."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pilothouse
 from pilothouse.app.settings import Settings
 from pilothouse.builtin import enablement
-from pilothouse.cache.storage import CachedStorage
 from pilothouse.kit.metrics import Gauge, Registry
-from pilothouse.registry.store import GenericStore
 from pilothouse.serving.process_metrics import constant
 
-_OBJECTS: Final = (
-    "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, "
-    "the value will be -1."
-)
 _SIZE: Final = "[STABLE] Size of the storage database file physically allocated in bytes."
 _FEATURES: Final = "[BETA] This metric records the data about the stage and enablement of a k8s feature."
 _BUILD: Final = (
@@ -43,15 +37,8 @@ async def keep_settled(registry: Registry) -> None:
         registry.settle()
 
 
-def add_server_metrics(
-    registry: Registry, settings: Settings, stores: Mapping[tuple[str, str], GenericStore], version: str
-) -> None:
-    """`version`: that of Kubernetes, as in 1.37.2. Kinds that nobody asked for yet are not counted."""
-
-    def objects() -> Samples:
-        for (group, plural), store in list(stores.items()):
-            if isinstance(store.storage, CachedStorage) and len(store.storage):
-                yield (group, plural), float(len(store.storage))
+def add_server_metrics(registry: Registry, settings: Settings, version: str) -> None:
+    """`version`: that of Kubernetes, as in 1.37.2."""
 
     def size() -> Samples:
         if settings.storage == "sqlite":
@@ -63,7 +50,6 @@ def add_server_metrics(
         except OSError:
             return 0
 
-    registry.add(Gauge("apiserver_resource_objects", _OBJECTS, ("group", "resource"), objects))
     registry.add(Gauge("apiserver_storage_size_bytes", _SIZE, ("storage_cluster_id",), size))
     features = registry.add(Gauge("kubernetes_feature_enabled", _FEATURES, ("name", "stage")))
     on = enablement.gates(settings.feature_gates)

@@ -20,6 +20,7 @@ from pilothouse.admission.lookups import Stores
 from pilothouse.admission.metrics import AdmissionMetrics
 from pilothouse.admission.roleescalation import RoleEscalation
 from pilothouse.app.authorization import Authorization, build_authorization
+from pilothouse.app.caches import Caches
 from pilothouse.app.clusterservices import cluster_services, ranges_of
 from pilothouse.app.customresources import extensions
 from pilothouse.app.flowcontrol import flow_control
@@ -44,13 +45,13 @@ from pilothouse.builtin.core.connect.kubelets import Outgoing
 from pilothouse.builtin.rbac_bootstrap.hook import ensure_bootstrap_rbac
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import builtin_types
-from pilothouse.cache.storage import CachedStorage
 from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.controllers.clock import LoopClock
 from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.manager import Controllers, ControllerSettings
 from pilothouse.discovery.issuer import KEYS_PATH, Issuer
 from pilothouse.endpoints.installer import Router
+from pilothouse.endpoints.metrics import EndpointMetrics
 from pilothouse.endpoints.negotiation import OFFERED, WITH_CBOR
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import ServerOptions
@@ -145,15 +146,15 @@ async def build_application(
     engine = await _open_engine(settings)
     registry = Registry()
     registry.show_itself()
-    options = _options(settings)
+    caches = Caches(registry, engine)
+    options = _options(settings, EndpointMetrics(registry, caches.lists))
     renderer = Renderer(MetaForms(builtin_types), options.offered)
     router = Router()
     served = enablement.served(settings.runtime_config, settings.feature_gates)
     outgoing = _outgoing(settings)
-    needs = Needs(
-        builtin_types(), lambda prefix: CachedStorage(engine, prefix), options, renderer, utc_now, outgoing, served
-    )
+    needs = Needs(builtin_types(), caches.open, options, renderer, utc_now, outgoing, served)
     builtin = BuiltinServer(needs, router)
+    caches.stores = builtin.stores
     loopback = LoopbackTokens(secrets.token_bytes)
     credentials = CredentialMetrics(registry)
     modes = build_authorization(settings.authorization_mode, registry)
@@ -197,7 +198,7 @@ async def build_application(
     return application
 
 
-def _options(settings: Settings) -> ServerOptions:
+def _options(settings: Settings, metrics: EndpointMetrics) -> ServerOptions:
     return ServerOptions(
         now=utc_now,
         max_body=settings.max_request_bytes,
@@ -205,6 +206,7 @@ def _options(settings: Settings) -> ServerOptions:
         service_families=families(ranges_of(settings)),
         random=random.random,
         offered=WITH_CBOR if enablement.gates(settings.feature_gates)["CBORServingAndStorage"] else OFFERED,
+        metrics=metrics,
     )
 
 

@@ -12,13 +12,16 @@ FOLDERS = 64  # lists of folders that are kept; beyond that all of them are made
 
 
 class Contents:
-    """`objects` by key. A whole list, once made, is shared by all readers until something in it changes."""
+    """`objects` by key; `size`: bytes of all of them. A whole list, once made, is shared by all readers until something
+    in it changes.
+    """
 
-    __slots__ = ("_keys", "_lists", "_prefix", "objects")
+    __slots__ = ("_keys", "_lists", "_prefix", "objects", "size")
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self.objects: dict[str, StoredObject] = {}
+        self.size = 0
         self._keys: SortedList[str] = SortedList()
         self._lists: dict[str, list[StoredObject]] = {}  # of the prefix and of folders (namespaces) in it
 
@@ -26,6 +29,7 @@ class Contents:
         """More objects, while loading."""
         self.objects.update((item.key, StoredObject(item.key, item.value, item.revision)) for item in items)
         self._keys.update(item.key for item in items)
+        self.size += sum(len(item.value) for item in items)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -35,6 +39,8 @@ class Contents:
         key = event.key
         previous = self.objects.get(key)
         self._forget_lists(key)
+        if previous is not None:
+            self.size -= len(previous.value)
         if event.value is None:
             current = None
             if previous is not None:
@@ -45,6 +51,7 @@ class Contents:
             if previous is None:
                 self._keys.add(key)
             self.objects[key] = current
+            self.size += len(event.value)
         return Change(key, current, previous, event.revision)
 
     def within(self, request: ListRequest) -> list[StoredObject]:

@@ -25,12 +25,12 @@ class HistoryLimits:
 class History:
     """Changes in order. `floor`: every change after this revision is held."""
 
-    __slots__ = ("_changes", "_fresh", "_limits", "_now", "_size", "floor")
+    __slots__ = ("_changes", "_fresh", "_limits", "_size", "floor", "now")
 
     def __init__(self, floor: int, limits: HistoryLimits, now: Callable[[], float]) -> None:
         self.floor = floor
         self._limits = limits
-        self._now = now
+        self.now = now
         self._changes: deque[tuple[Change, float, int]] = deque()
         self._fresh: deque[Change] = deque()
         self._size = 0
@@ -43,8 +43,9 @@ class History:
         """Bytes held, about: the new versions are the cache's own anyway, so old values count."""
         return self._size
 
-    def add(self, changes: Sequence[Change]) -> None:
-        now = self._now()
+    def add(self, changes: Sequence[Change]) -> float:
+        """When they came, by the clock."""
+        now = self.now()
         append, fresh = self._changes.append, self._fresh
         for change in changes:
             previous = change.previous
@@ -55,6 +56,7 @@ class History:
         while len(fresh) > self._limits.fresh:
             _drop_forms(fresh.popleft())
         self._trim(now)
+        return now
 
     def _trim(self, now: float) -> None:
         limits, changes = self._limits, self._changes

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from pilothouse.cache.contents import Contents, cut_page
 from pilothouse.cache.history import History, HistoryLimits
+from pilothouse.cache.metrics import CacheFamilies, CacheStats, Held
 from pilothouse.cache.watchers import CacheSubscription, Watchers, watch_end
 from pilothouse.kit.turns import accepted
 from pilothouse.storage.api import (
@@ -48,10 +49,11 @@ _LATEST, _ANY = Read.LATEST, Read.ANY
 class _State:
     """What is loaded. Made anew when the watch of the engine breaks."""
 
-    __slots__ = ("contents", "history", "selections", "subscription", "watchers")
+    __slots__ = ("contents", "history", "selections", "stats", "subscription", "watchers")
 
-    def __init__(self, contents: Contents, history: History) -> None:
+    def __init__(self, contents: Contents, history: History, stats: CacheStats) -> None:
         self.contents = contents
+        self.stats = stats
         self.history = history
         self.selections: dict[tuple[str, str], tuple[Sequence[StoredObject], Sequence[StoredObject]]] = {}
         self.subscription: EngineSubscription | None = None
@@ -80,8 +82,11 @@ class _State:
         self.selections.clear()
         take = self.contents.take
         changes = [take(event) for event in events]
-        self.history.add(changes)
+        began = self.history.add(changes)
         self.watchers.send(changes)
+        stats = self.stats
+        stats.events.value += len(changes)
+        stats.sent(self.history.now() - began)
 
 
 class CachedStorage:
@@ -95,12 +100,14 @@ class CachedStorage:
         limits: HistoryLimits | None = None,
         wait: float = 3.0,
         now: Callable[[], float] = time.monotonic,
+        stats: CacheStats | None = None,
     ) -> None:
         self._engine = engine
         self._prefix = prefix
         self._limits = limits or HistoryLimits()
         self._wait = wait
         self._now = now
+        self._stats = stats or CacheStats(CacheFamilies(), "")
         self._beyond = EngineStorage(engine, prefix, wait=wait)  # for what is older than our history
         self._state: _State | None = None
         self._objects: dict[str, StoredObject] | None = None  # set while a look-up is all that a read needs
@@ -114,6 +121,14 @@ class CachedStorage:
     def __len__(self) -> int:
         """How many objects are held; 0 before the first use."""
         return 0 if self._state is None else len(self._state.contents)
+
+    @property
+    def held(self) -> Held | None:
+        """What is loaded; None before the first use."""
+        state = self._state
+        return (
+            None if state is None else Held(len(state.contents), state.revision, state.contents.size, self._limits.most)
+        )
 
     # Reading
 
@@ -269,11 +284,14 @@ class CachedStorage:
         return state
 
     async def _within(self, reached: Awaitable[None], revision: int) -> None:
+        began = self._now()
         try:
             async with asyncio.timeout(self._wait):
                 await reached
         except TimeoutError:
             raise TooLarge(revision, 0 if self._state is None else self._state.revision) from None
+        finally:
+            self._stats.waited(self._now() - began)
 
     async def _ready(self) -> _State:
         state = self._state
@@ -305,6 +323,7 @@ class CachedStorage:
 
     async def _load_once(self) -> _State | None:
         """List, then watch from there. None where the watch ended at once."""
+        began = self._now()
         end = prefix_end(self._prefix)
         found = await self._engine.range(self._prefix, end, limit=LOAD_CHUNK)
         contents = Contents(self._prefix)
@@ -314,7 +333,7 @@ class CachedStorage:
             after = last.items[-1].key + "\0"
             last = await self._engine.range(after, end, limit=LOAD_CHUNK, revision=found.revision)
             contents.add(last.items)
-        state = _State(contents, History(found.revision, self._limits, self._now))
+        state = _State(contents, History(found.revision, self._limits, self._now), self._stats)
         ended: list[StorageError | None] = []
 
         def finish(error: StorageError | None) -> None:
@@ -330,6 +349,7 @@ class CachedStorage:
             state.subscription.close()
             raise Unavailable("the store is closed")
         self._state = state
+        self._stats.loaded(self._now() - began, len(contents))
         self._objects = None if self._engine.shared else state.contents.objects
         return state
 
@@ -358,7 +378,7 @@ async def _page(items: Sequence[StoredObject], request: ListRequest, revision: i
         return cut_page(items, request.limit, revision)
     chosen, looked = await accepted(items, request.accept, request.limit)
     more = bool(request.limit) and len(chosen) == request.limit and looked < len(items)
-    return Page(chosen, revision, chosen[-1].key + "\0" if more else None)
+    return Page(chosen, revision, chosen[-1].key + "\0" if more else None, looked=looked)
 
 
 def _same(left: StoredObject | None, right: StoredObject | None) -> bool:

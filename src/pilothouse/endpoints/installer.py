@@ -169,14 +169,18 @@ def _bound(scope: Scope, table: Mapping[str, Verb]) -> dict[str, Handler]:
     """Handlers of one scope; those of a deprecated version warn first."""
     handlers: dict[str, Handler] = {verb: partial(handler, scope) for verb, handler in table.items()}
     warning = scope.resource.versions[scope.version].deprecated
-    return {verb: _warning(handler, warning) for verb, handler in handlers.items()} if warning else handlers
+    return {verb: _warning(scope, handler, warning) for verb, handler in handlers.items()} if warning else handlers
 
 
-def _warning(handler: Handler, text: str) -> Handler:
+def _warning(scope: Scope, handler: Handler, text: str) -> Handler:
     async def warned(request: Request) -> Answer:
         texts = request.maybe(Warnings)
         if texts is not None:
             texts.append(text)
+        resource = scope.resource
+        scope.options.metrics.asked_for_deprecated(
+            resource.group, scope.version, resource.plural, scope.subresource, text
+        )
         return await handler(request)
 
     return warned

@@ -14,4 +14,8 @@ async def list_collection(scope: Scope, request: Request) -> Answer:
     options = list_options(query)
     namespace = info.namespace if scope.resource.namespaced else ""
     page = await list_objects(scope.store, namespace, options)
+    newest = options.resource_version is None and not options.continue_token
+    scope.options.metrics.lists(scope.resource.group, scope.resource.plural).count(
+        page.looked, len(page.items), consistent=newest
+    )
     return await scope.forms.list_answer(page, scope.version, form, query)

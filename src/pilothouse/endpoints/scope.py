@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pilothouse.endpoints.metrics import EndpointMetrics
 from pilothouse.endpoints.negotiation import OFFERED
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.kit.aside import Aside
@@ -49,6 +50,7 @@ class ServerOptions:
     random: Callable[[], float] = lambda: 0.5
     aside: Aside = field(default_factory=Aside)  # where big bodies are worked on
     offered: tuple[str, ...] = OFFERED  # media types of objects
+    metrics: EndpointMetrics = field(default_factory=EndpointMetrics)
 
 
 @record

@@ -105,6 +105,9 @@ class Watching:
         self._plan = plan
         self._framer = framer
         self._writer = writer
+        resource = scope.resource
+        self._metrics = scope.options.metrics.watches(resource.group, scope.version, resource.plural)
+        self._sizes = self._metrics.sizes
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
@@ -139,6 +142,7 @@ class Watching:
     async def _present_state(self) -> int:
         """Tell what is there now; the revision from which changes follow."""
         plan = self._plan
+        began = asyncio.get_running_loop().time()
         read = Read.AT_LEAST if plan.at_least else Read.LATEST
         page = await self._scope.store.storage.list(
             ListRequest(
@@ -147,10 +151,14 @@ class Watching:
         )
         if plan.initial:
             for batch in batches(page.items):
-                self._writer.write(b"".join([self._framer.event(ADDED, item) for item in batch]))
+                frames = [self._framer.event(ADDED, item) for item in batch]
+                self._sizes.observe_all(map(len, frames))
+                self._writer.write(b"".join(frames))
                 await self._writer.drain()
+            self._metrics.initial.value += len(page.items)
         if plan.end_mark:
-            self._writer.write(self._framer.bookmark(page.revision, initial_end=True))
+            self._tell_progress(page.revision, initial_end=True)
+            self._metrics.listed(self._told()).observe(asyncio.get_running_loop().time() - began)
         return page.revision
 
     async def _wait(self, deadline: float, subscription: Subscription, clock: Callable[[], float]) -> None:
@@ -163,11 +171,21 @@ class Watching:
                 done, _ = await asyncio.wait(waiting, timeout=max(pause, 0.0), return_when=asyncio.FIRST_COMPLETED)
                 if done or clock() >= deadline:
                     return
-                self._writer.write(
-                    self._framer.bookmark(max(subscription.revision, self._plan.at_least), initial_end=False)
-                )
+                self._tell_progress(max(subscription.revision, self._plan.at_least), initial_end=False)
         finally:
             gone_away.cancel()
+
+    def _told(self) -> str:
+        """What the watch is about, as metrics call it."""
+        selection = self._plan.selection
+        if selection.key:
+            return "resource"
+        return "cluster" if selection.prefix == self._scope.resource.prefix else "namespace"
+
+    def _tell_progress(self, revision: int, *, initial_end: bool) -> None:
+        frame = self._framer.bookmark(revision, initial_end=initial_end)
+        self._sizes.observe(len(frame))
+        self._writer.write(frame)
 
     def _next_bookmark(self, deadline: float, now: float) -> float:
         """Seconds until a bookmark is due: every minute, and once shortly before the end."""
@@ -183,8 +201,14 @@ class Watching:
         frames = [framer.event(*event) for change in changes if (event := event_of(change, selection)) is not None]
         if not frames or self._over.done():
             return
-        self._writer.write(frames[0] if len(frames) == 1 else b"".join(frames))
+        if len(frames) == 1:
+            self._sizes.observe(len(frames[0]))
+            self._writer.write(frames[0])
+        else:
+            self._sizes.observe_all(map(len, frames))
+            self._writer.write(b"".join(frames))
         if self._writer.buffered > MAX_BUFFERED:
+            self._metrics.terminated.value += 1
             self._over.set_result(None)
 
     def _ended(self, error: stored_errors.StorageError | None) -> None:

@@ -213,7 +213,7 @@ class ConvertedStorage:
         accept = request.accept
         if accept is None:
             page = await self._inner.list(request)
-            return Page(await self._converted(page.items), page.revision, page.next_key, page.remaining)
+            return Page(await self._converted(page.items), page.revision, page.next_key, page.remaining, page.looked)
         # What is accepted is known only of converted objects.
         whole = ListRequest(request.prefix, request.read, request.revision, request.after)
         page = await self._inner.list(whole)

@@ -76,7 +76,8 @@ class VersionStorage:
                 lambda item: accept(self._shown(item)),
             )
         page = await self._inner.list(request)
-        return Page([self._shown(item) for item in page.items], page.revision, page.next_key, page.remaining)
+        shown = [self._shown(item) for item in page.items]
+        return Page(shown, page.revision, page.next_key, page.remaining, page.looked)
 
     async def _settle(self) -> None:
         """Before the first list: bring what was stored before into this form, in turns with other work."""

@@ -35,8 +35,9 @@ class Value:
 class Buckets:
     """One histogram series. To observe is to append to a list: what came is sorted into buckets now and then."""
 
-    __slots__ = ("_coming", "_counts", "_lock", "_total", "bounds", "observe")
+    __slots__ = ("_coming", "_counts", "_lock", "_total", "bounds", "observe", "observe_all")
     observe: Callable[[float], None]
+    observe_all: Callable[[Iterable[float]], None]
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = bounds
@@ -44,6 +45,7 @@ class Buckets:
         self._total = 0.0
         self._coming: list[float] = []
         self.observe = self._coming.append
+        self.observe_all = self._coming.extend
         self._lock = Lock()  # a scrape settles, too, and has a thread of its own
 
     @property
@@ -88,12 +90,15 @@ Read = Callable[[], Iterable[tuple[Labels, float]]]
 
 
 class Counter:
-    """A family of ever growing numbers, counted here or read at a scrape. `name` ends in _total."""
+    """A family of ever growing numbers, counted here or read at a scrape. `of`: whose numbers `read` gives."""
 
-    def __init__(self, name: str, text: str, labels: Labels = (), read: Read | None = None) -> None:
+    def __init__(
+        self, name: str, text: str, labels: Labels = (), read: Read | None = None, *, of: Sequence[Counter] = ()
+    ) -> None:
         self.name, self.text, self.labels = name, text, labels
         self._series: dict[Labels, Value] = {}
         self._read = read
+        self._of = of
 
     def bind(self, *values: str) -> Value:
         return _bound(self._series, values, Value)
@@ -102,6 +107,8 @@ class Counter:
         """Count from 0 again."""
         for value in self._series.values():
             value.value = 0.0
+        for other in self._of:
+            other.reset()
 
     def samples(self) -> list[tuple[Labels, float]]:
         """Every series and its number now."""

@@ -23,12 +23,13 @@ _SELECTOR_WORK: Final = 8  # a character of a selector is as much work as so man
 
 @record
 class ListPage:
-    """`continue_token` "" at the end; `remaining` None where it is not known."""
+    """`continue_token` "" at the end; `remaining` None where it is not known; `looked`: at so many objects."""
 
     items: Sequence[StoredObject]
     revision: int
     continue_token: str = ""
     remaining: int | None = None
+    looked: int = 0
 
 
 @record
@@ -105,7 +106,8 @@ async def list_objects(store: GenericStore, namespace: str, options: ListOptions
         raise translate(error, store.resource) from error
     token = continuation.encode(selection.prefix, page.next_key, page.revision) if page.next_key else ""
     remaining = page.remaining if selection.accept is None and token else None
-    return ListPage(page.items, page.revision, token, remaining)
+    looked = page.looked if selection.accept is not None else len(page.items)
+    return ListPage(page.items, page.revision, token, remaining, looked)
 
 
 def _request(store: GenericStore, selection: Selection, options: ListOptions) -> ListRequest:

@@ -85,12 +85,15 @@ class ListRequest:
 
 @record
 class Page:
-    """`next_key`: where the next page starts (None at the end). `remaining`: None where it is not known."""
+    """`next_key`: where the next page starts (None at the end). `remaining`: None where it is not known. `looked`: how
+    many objects were asked whether they are accepted.
+    """
 
     items: Sequence[StoredObject]
     revision: int
     next_key: str | None = None
     remaining: int | None = None
+    looked: int = 0
 
 
 # (current object or None) -> new bytes. Runs again on every conflict, so it must be pure but for what it reads.
