@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, conflict
-from pilothouse.machinery.times import format_time
+from pilothouse.machinery.times import format_time, parse_time
 from pilothouse.registry.request import DeleteOptions
 from pilothouse.registry.resource import Object, Resource
 
@@ -62,7 +62,7 @@ def decide(resource: Resource, obj: Object, options: DeleteOptions, grace: int, 
     finalizers = _finalizers(resource, before, options)
     marked_already = "deletionTimestamp" in metadata
     if marked_already:
-        return _again(resource, obj, before, finalizers, grace, options, now)
+        return _again(resource, obj, before, finalizers, options)
     goes = not finalizers and grace == 0 and not held(resource, obj) and not resource.delete.marks_first
     if goes and not resource.delete.graceful:
         return Verdict(True)
@@ -88,34 +88,31 @@ def _with_condition(status: Object, kind: str, reason: str, message: str, now: d
 
 
 def _again(
-    resource: Resource,
-    obj: Object,
-    before: list[str],
-    finalizers: list[str],
-    grace: int,
-    options: DeleteOptions,
-    now: datetime,
+    resource: Resource, obj: Object, before: list[str], finalizers: list[str], options: DeleteOptions
 ) -> Verdict:
-    """A further delete may shorten the grace or bring another policy, no more."""
+    """A further delete may shorten a grace that runs, no more; where none runs, it may bring another policy."""
     metadata = obj["metadata"]
-    old_grace = metadata.get("deletionGracePeriodSeconds") or 0
-    changed = finalizers != before
-    if old_grace > 0 and grace < old_grace and (options.grace_seconds is not None or grace == 0):
-        _shorten(metadata, grace, now)
-        changed = True
-        if grace == 0 and not finalizers:
-            return Verdict(True, obj)
-    elif old_grace == 0 and not finalizers and not held(resource, obj):
-        return Verdict(True)
-    if changed:
+    running = metadata.get("deletionGracePeriodSeconds") or 0
+    if resource.delete.graceful and running > 0:
+        grace = options.grace_seconds
+        if grace is None or grace >= running:
+            return Verdict(False)
+        _shorten(metadata, running, grace)
         _set_finalizers(metadata, finalizers)
-        return Verdict(False, obj)
-    return Verdict(False)
+        return Verdict(grace == 0 and not finalizers, obj)
+    if not finalizers and not held(resource, obj):
+        return Verdict(True)
+    if finalizers == before:
+        return Verdict(False)
+    _set_finalizers(metadata, finalizers)
+    return Verdict(False, obj)
 
 
-def _shorten(metadata: dict[str, Any], grace: int, now: datetime) -> None:
+def _shorten(metadata: dict[str, Any], running: int, grace: int) -> None:
+    """The grace counts from the first delete on."""
+    ends = parse_time(metadata["deletionTimestamp"]) + timedelta(seconds=grace - running)
+    metadata["deletionTimestamp"] = format_time(ends)
     metadata["deletionGracePeriodSeconds"] = grace
-    metadata["deletionTimestamp"] = format_time(now + timedelta(seconds=grace))
 
 
 def _set_finalizers(metadata: dict[str, Any], finalizers: list[str]) -> None:
