@@ -16,7 +16,6 @@ from pilothouse.registry.behaviour import Object
 _MODES: Final = ("All", "ExactCount")
 _OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
-_MOST: Final = 32  # requests, constraints, configurations, selectors
 _MOST_ALTERNATIVES: Final = 8
 _ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
 _NO_REQUEST: Final = (
@@ -83,7 +82,7 @@ def _asks(value: Object, field: Field, *, exact: bool) -> None:
         field.all_invalid("deviceClassName", device_class, names.subdomain(device_class))
     elif exact:
         field.required("deviceClassName")
-    field.each("selectors", words.selector, value.get("selectors"))
+    words.each_of(field, "selectors", words.selector, value.get("selectors"), words.MOST)
     _count(value, field)
     field.each("tolerations", _toleration_value, value.get("tolerations"))
     _capacity(value, field)
@@ -108,7 +107,7 @@ def _request(value: Object, field: Field) -> None:
     elif exact is not None:
         field.within("exactly", _exactly, exact)
     else:
-        field.each("firstAvailable", _alternative, alternatives)
+        words.each_of(field, "firstAvailable", _alternative, alternatives, _MOST_ALTERNATIVES)
 
 
 def known_requests(spec: Object) -> set[str]:
@@ -123,13 +122,28 @@ def known_requests(spec: Object) -> set[str]:
 
 def references(value: Sequence[str] | None, known: set[str], field: Field) -> None:
     """Rule for `requests` of a constraint or a configuration."""
-    for index, name in enumerate(value or ()):
-        parts = name.split("/")
-        if len(parts) <= 2:
-            for part in parts:
-                field.all_invalid(f"requests[{index}]", name, names.label(part))
-        if name not in known:
-            field.invalid(f"requests[{index}]", name, _NO_REQUEST)
+
+    def run(name: str, field: Field) -> None:
+        reference(name, known, field)
+
+    words.each_of(field, "requests", run, value, words.MOST)
+
+
+def reference(name: str, known: set[str], field: Field) -> None:
+    """The name of a request, or of an alternative in one."""
+    parts = name.split("/")
+    if len(parts) <= 2:
+        for part in parts:
+            field.all_invalid("", part, names.label(part))
+    if name not in known:
+        field.invalid("", name, _NO_REQUEST)
+
+
+def declared_references(value: Sequence[str] | None, field: Field) -> None:
+    """The second half of `references`."""
+    if words.sized(field, "requests", value, words.MOST):
+        for index, name in repeated(value or (), str):
+            field.duplicate(f"requests[{index}]", name)
 
 
 def _constraint(known: set[str]) -> Callable[[Object, Field], None]:
@@ -154,9 +168,12 @@ def spec_rules(value: Object, field: Field) -> None:
     """The first half, told from the spec of a claim."""
     devices = value.get("devices") or {}
     known = known_requests(value)
-    field.each("devices.requests", _request, devices.get("requests"))
-    field.each("devices.constraints", _constraint(known), devices.get("constraints"))
-    field.each("devices.config", _configuration(known), devices.get("config"))
+    for name, rule in (
+        ("requests", _request),
+        ("constraints", _constraint(known)),
+        ("config", _configuration(known)),
+    ):
+        words.each_of(field, f"devices.{name}", rule, devices.get(name), words.MOST)
 
 
 # -- second half
@@ -182,6 +199,7 @@ def _toleration(value: Object, field: Field) -> None:
 
 
 def _declared(value: Object, field: Field) -> None:
+    words.sized(field, "selectors", value.get("selectors"), words.MOST)
     if value.get("allocationMode") not in _MODES:
         field.not_supported("allocationMode", value.get("allocationMode", ""), _MODES)
     field.each("tolerations", _toleration, value.get("tolerations"))
@@ -200,21 +218,22 @@ def _declared_request(value: Object, field: Field) -> None:
     elif exact is not None:
         field.within("exactly", _declared, exact)
     alternatives: Sequence[Object] = value.get("firstAvailable") or ()
-    if len(alternatives) > _MOST_ALTERNATIVES:
-        field.too_many("firstAvailable", len(alternatives), _MOST_ALTERNATIVES)
+    if not words.sized(field, "firstAvailable", alternatives, _MOST_ALTERNATIVES):
         return
     _duplicates(alternatives, field, "firstAvailable", _named)
     field.each("firstAvailable", _declared_alternative, alternatives)
 
 
 def _declared_constraint(value: Object, field: Field) -> None:
-    wanted = value.get("requests") or ()
-    for index, name in enumerate(wanted):
-        if name in wanted[:index]:
-            field.duplicate(f"requests[{index}]", name)
+    declared_references(value.get("requests"), field)
     for name in ("matchAttribute", "distinctAttribute"):
         if value.get(name) is not None:
             field.within(name, words.fully_qualified_name, value[name])
+
+
+def declared_configuration(value: Object, field: Field) -> None:
+    declared_references(value.get("requests"), field)
+    words.opaque_driver(value, field)
 
 
 def declared_spec_rules(value: Object, field: Field) -> None:
@@ -223,11 +242,10 @@ def declared_spec_rules(value: Object, field: Field) -> None:
     for name, rule in (
         ("requests", _declared_request),
         ("constraints", _declared_constraint),
-        ("config", words.opaque_driver),
+        ("config", declared_configuration),
     ):
         items = devices.get(name) or ()
-        if len(items) > _MOST:
-            field.too_many(f"devices.{name}", len(items), _MOST)
+        if not words.sized(field, f"devices.{name}", items, words.MOST):
             continue
         if name == "requests":
             _duplicates(items, field, "devices.requests", _named)

@@ -15,15 +15,23 @@ _RESERVED: Final = "requests."
 
 
 def _selectors(value: Sequence[Object], field: Field) -> None:
-    field.each("", words.selector, value)
+    words.each_of(field, "", words.selector, value, words.MOST)
 
 
 def _configurations(value: Sequence[Object], field: Field) -> None:
-    field.each("", words.opaque, value)
+    words.each_of(field, "", words.opaque, value, words.MOST)
 
 
-def _drivers(value: Sequence[Object], field: Field) -> None:
-    field.each("", words.opaque_driver, value)
+# -- second half
+
+
+def _declared_selectors(value: Sequence[Object], field: Field) -> None:
+    words.sized(field, "", value, words.MOST)
+
+
+def _declared_configurations(value: Sequence[Object], field: Field) -> None:
+    if words.sized(field, "", value, words.MOST):
+        field.each("", words.opaque_driver, value)
 
 
 def _extended_name(value: str, field: Field) -> None:
@@ -40,7 +48,8 @@ behaviour: Final = Behaviour(
         at("spec.selectors", _selectors),
         at("spec.config", _configurations),
         declared_subdomain_name,
-        at("spec.config", _drivers),
+        at("spec.selectors", _declared_selectors),
+        at("spec.config", _declared_configurations),
         at("spec.extendedResourceName", _extended_name),
     )
 )

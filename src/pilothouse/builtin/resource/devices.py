@@ -8,8 +8,9 @@ from typing import Any, Final
 from pilothouse.builtin.resource import taints, words
 from pilothouse.builtin.resource.requestpolicies import request_policy
 from pilothouse.builtin.shared.fields import one_member
+from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules import Field, repeated
 from pilothouse.registry.behaviour import Object
 
 _VALUES: Final = ("int", "bool", "string", "version", "ints", "bools", "strings", "versions")
@@ -17,6 +18,10 @@ _LISTS: Final = _VALUES[4:]
 _ONE_VALUE: Final = one_member(*_VALUES)
 _LONGEST_TEXT: Final = 64
 _MOST_BINDING: Final = 4
+_MOST_PROPERTIES: Final = 32  # attributes and capacities together
+_MOST_TAINTS: Final = 16
+_MOST_CONSUMED: Final = 2  # sets of counters
+MOST_COUNTERS: Final = 32
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes")
 _ONLY_PER_DEVICE: Final = (
     "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the "
@@ -73,17 +78,28 @@ def _capacities(value: Object, field: Field) -> None:
 
 
 def _place(value: Object, field: Field, per_device: bool) -> None:
-    found = [name for name in _PLACES if value.get(name) is not None]
     if not per_device:
-        if found:
+        if any(value.get(name) is not None for name in _PLACES):
             field.invalid("", None, _ONLY_PER_DEVICE)
-    elif not found:
+        return
+    found = [name for name in _PLACES if value.get(name) not in (None, "", False)]
+    name, selector = value.get("nodeName"), value.get("nodeSelector")
+    if name == "":
+        field.invalid("nodeName", name, "must not be empty")
+    elif name is not None:
+        field.all_invalid("nodeName", name, names.subdomain(name))
+    if selector is not None:
+        field.within("nodeSelector", node_selector, selector)
+    if value.get("allNodes") is False:
+        field.invalid("allNodes", False, "must be either unset or set to true")
+    if not found:
         field.required("", _PER_DEVICE)
     elif len(found) > 1:
-        field.invalid("", "{" + ", ".join(found) + "}", _PER_DEVICE)
+        field.invalid("", "{" + ", ".join(f"`{one}`" for one in found) + "}", _PER_DEVICE)
 
 
-def _binding(value: Object, field: Field) -> None:
+def binding(value: Object, field: Field) -> None:
+    """Conditions that must hold before a pod is bound, and those that tell that they never will."""
     wanted: Sequence[str] = value.get("bindingConditions") or ()
     failed: Sequence[str] = value.get("bindingFailureConditions") or ()
     for name, items in (("bindingConditions", wanted), ("bindingFailureConditions", failed)):
@@ -106,22 +122,45 @@ def _binding(value: Object, field: Field) -> None:
 
 def device(value: Object, field: Field) -> None:
     per_device = bool(field.root["spec"].get("perDeviceNodeSelection"))
+    marks: Sequence[Object] = value.get("taints") or ()
     field.within("name", words.label, value.get("name", ""))
+    properties = len(value.get("attributes") or ()) + len(value.get("capacity") or ())
+    if properties > _MOST_PROPERTIES:
+        why = f"the total number of attributes and capacities must not exceed {_MOST_PROPERTIES}"
+        field.invalid("", properties, why)
     _attributes(value.get("attributes") or {}, field)
     _capacities(value, field)
-    field.each("taints", taints.taint, value.get("taints"))
+    if len(marks) > _MOST_TAINTS:
+        field.too_many("taints", len(marks), _MOST_TAINTS)
+    else:
+        field.each("taints", taints.taint, marks)
     _place(value, field, per_device)
-    _binding(value, field)
+    binding(value, field)
 
 
 # -- second half
 
 
+def counters(value: Object, field: Field) -> None:
+    """Rule for what has counters: some, by label, and not too many."""
+    found: Mapping[str, Object] = value.get("counters") or {}
+    if not found:
+        field.required("counters")
+    elif len(found) > MOST_COUNTERS:
+        field.too_many("counters", len(found), MOST_COUNTERS)
+    else:
+        for name in sorted(found):
+            field.within("counters", words.label, name)
+
+
 def _consumed(value: Object, field: Field) -> None:
     name: Any = value.get("counterSet", "")
     field.named("counterSet", name, names.label)
-    if not value.get("counters"):
-        field.required("counters")
+    counters(value, field)
+
+
+def _consumed_set(item: Object) -> Any:
+    return item.get("counterSet", "")
 
 
 def declared_device(value: Object, field: Field) -> None:
@@ -133,5 +172,11 @@ def declared_device(value: Object, field: Field) -> None:
 
 def _declared_properties(value: Object, field: Field) -> None:
     field.each_value("attributes", _ONE_VALUE, value.get("attributes"))
-    field.each("consumesCounters", _consumed, value.get("consumesCounters"))
+    consumed: Sequence[Object] = value.get("consumesCounters") or ()
+    if len(consumed) > _MOST_CONSUMED:
+        field.too_many("consumesCounters", len(consumed), _MOST_CONSUMED)
+    else:
+        for index, item in repeated(consumed, _consumed_set):
+            field.duplicate(f"consumesCounters[{index}]", item)
+        field.each("consumesCounters", _consumed, consumed)
     field.each("taints", taints.declared_taint, value.get("taints"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pilothouse.builtin.resource import claims
+from pilothouse.builtin.shared.claims import template_metadata
 from pilothouse.builtin.shared.internals import internal
-from pilothouse.machinery.rules import IMMUTABLE, Field, at, defaults, rules
+from pilothouse.machinery.rules import IMMUTABLE, Field, at, defaults, on_create, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
 _PACKAGE: Final = "k8s.io/api/resource/v1"
@@ -28,7 +29,8 @@ behaviour: Final = Behaviour(
     defaults=defaults({"spec.spec": claims.fill_spec}),
     prepare=_prepare,
     validate=rules(
-        at("spec.spec", claims.spec_rules),
+        on_create(at("spec.metadata", template_metadata)),
+        on_create(at("spec.spec", claims.spec_rules)),
         at("spec", _template_stays),
         at("spec.spec", claims.declared_spec_rules),
     ),

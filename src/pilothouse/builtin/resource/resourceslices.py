@@ -17,6 +17,7 @@ _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelectio
 _ONE_PLACE: Final = f"exactly one of {', '.join(f'`{name}`' for name in _PLACES)} is required"
 _EITHER: Final = ("sharedCounters", "devices")
 _MOST_DEVICES: Final = 128
+_MOST_SPECIAL_DEVICES: Final = 64  # where one has taints or consumes counters
 _MOST_COUNTER_SETS: Final = 8
 
 
@@ -80,8 +81,10 @@ def _devices(value: Object, field: Field) -> None:
     found = value.get("devices") or ()
     if all(value.get(name) or sent_empty(field, f"spec.{name}") for name in _EITHER):
         field.invalid("", "", "only one of `sharedCounters` or `devices` is allowed")
-    if len(found) > _MOST_DEVICES:
-        field.too_many("devices", len(found), _MOST_DEVICES)
+    special = any(one.get("taints") or one.get("consumesCounters") for one in found)
+    most = _MOST_SPECIAL_DEVICES if special else _MOST_DEVICES
+    if len(found) > most:
+        field.too_many("devices", len(found), most)
         return
     field.each("devices", devices.device, found)
 
@@ -102,8 +105,7 @@ def _declared_devices(value: Sequence[Object], field: Field) -> None:
 def _counter_set(value: Object, field: Field) -> None:
     name = value.get("name", "")
     field.named("name", name, names.label)
-    if not value.get("counters"):
-        field.required("counters")
+    devices.counters(value, field)
 
 
 def _counters(value: Sequence[Object], field: Field) -> None:

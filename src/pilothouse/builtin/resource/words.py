@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.resource.expressions import LONGEST, TOO_COMPLEX, selector_problem
@@ -10,10 +12,12 @@ from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field
 from pilothouse.registry.behaviour import Object
 
+MOST: Final = 32  # requests, constraints, configurations, selectors
 _LONGEST_DRIVER: Final = 63
 _LONGEST_POOL: Final = 253
 _LONGEST_DOMAIN: Final = 63
 _LONGEST_ID: Final = 32
+_LONGEST_PARAMETERS: Final = 10 * 1024  # bytes of them as JSON
 _HIDDEN: Final = "<value omitted>"
 _NUMBER: Final = r"(0|[1-9]\d*)"
 _PART: Final = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
@@ -110,17 +114,23 @@ def is_version(value: str) -> bool:
     return _VERSION.fullmatch(value) is not None
 
 
+def json_object(value: Any, field: Field) -> None:
+    """Rule for free-form parameters or data: a JSON object of no great size."""
+    if value is None:
+        field.required()
+    elif len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()) > _LONGEST_PARAMETERS:
+        field.too_long("", _LONGEST_PARAMETERS)
+    elif not isinstance(value, dict):
+        field.invalid("", _HIDDEN, "must be a valid JSON object")
+
+
 def opaque(value: Object, field: Field) -> None:
     """Rule for a configuration: something opaque, whose parameters are a JSON object."""
     found = value.get("opaque")
     if found is None:
         field.required("opaque")
         return
-    parameters = found.get("parameters")
-    if parameters is None:
-        field.required("opaque.parameters")
-    elif not isinstance(parameters, dict):
-        field.invalid("opaque.parameters", _HIDDEN, "must be a valid JSON object")
+    field.within("opaque.parameters", json_object, found.get("parameters"))
 
 
 def opaque_driver(value: Object, field: Field) -> None:
@@ -130,8 +140,23 @@ def opaque_driver(value: Object, field: Field) -> None:
         field.within("opaque.driver", mixed_case_driver, found.get("driver", ""))
 
 
+def each_of(
+    field: Field, path: str, rule: Callable[[Any, Field], None], items: Sequence[Any] | None, most: int
+) -> None:
+    """Judge each item, unless they are too many, which the second half of the rules tells."""
+    if len(items or ()) <= most:
+        field.each(path, rule, items)
+
+
+def sized(field: Field, path: str, items: Sequence[Any] | None, most: int) -> bool:
+    """The second half of `each_of`: whether they are few enough, told if not."""
+    count = len(items or ())
+    if count > most:
+        field.too_many(path, count, most)
+    return count <= most
+
+
 def selector(value: Object, field: Field) -> None:
-    """A choice of devices."""
     found = value.get("cel")
     if found is None:
         field.required("cel")

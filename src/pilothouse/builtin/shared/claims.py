@@ -83,14 +83,18 @@ def claim_spec(value: Object, field: Field) -> None:
         field.all_invalid("volumeAttributesClassName", name, words.subdomain(name))
 
 
-def claim_template(value: Object, field: Field) -> None:
-    """The template of an ephemeral volume: metadata of labels and annotations alone, and a spec."""
-    metadata = value.get("metadata") or {}
-    for key in sorted(metadata.get("annotations") or ()):
-        field.all_invalid("metadata.annotations", key, words.qualified_name(key.lower()))
-    if metadata.get("labels"):
-        field.within("metadata.labels", labels, metadata["labels"])
+def template_metadata(value: Object, field: Field) -> None:
+    """Metadata of what is made from a template: labels and annotations alone."""
+    for key in sorted(value.get("annotations") or ()):
+        field.all_invalid("annotations", key, words.qualified_name(key.lower()))
+    if value.get("labels"):
+        field.within("labels", labels, value["labels"])
     for name in _NOT_IN_TEMPLATES:
-        if metadata.get(name):
-            field.forbidden(f"metadata.{'uID' if name == 'uid' else name}", "cannot be set")
+        if value.get(name):
+            field.forbidden("uID" if name == "uid" else name, "cannot be set")
+
+
+def claim_template(value: Object, field: Field) -> None:
+    """The template of an ephemeral volume."""
+    field.within("metadata", template_metadata, value.get("metadata") or {})
     field.within("spec", claim_spec, value.get("spec") or {})

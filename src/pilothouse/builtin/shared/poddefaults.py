@@ -59,6 +59,7 @@ _PROBE: Final = defaults(
     }
 )
 _FIELD_REF: Final = defaults({"fieldRef.apiVersion": "v1"})
+_VALUE_FROM: Final = defaults({"fieldRef.apiVersion": "v1", "fileKeyRef.optional": False})
 
 container_defaults: Final = defaults(
     {
@@ -66,7 +67,7 @@ container_defaults: Final = defaults(
         "terminationMessagePolicy": "File",
         "imagePullPolicy": computed(_pull_policy_of),
         "ports[].protocol": "TCP",
-        "env[].valueFrom": _FIELD_REF,
+        "env[].valueFrom": _VALUE_FROM,
         "resources.limits": round_amounts,
         "resources.requests": round_amounts,
         "livenessProbe": _PROBE,

@@ -174,8 +174,10 @@ def pod_security(value: Object, field: Field, spec: Object) -> None:
     _id("fsGroup", value.get("fsGroup"), field)
     _id("runAsUser", value.get("runAsUser"), field)
     _id("runAsGroup", value.get("runAsGroup"), field)
-    for index, group in enumerate(value.get("supplementalGroups") or ()):
-        _id(f"supplementalGroups[{index}]", group, field)
+    groups = value.get("supplementalGroups")
+    if groups and not 0 <= min(groups) <= max(groups) <= MAX_ID:
+        for index, group in enumerate(groups):
+            _id(f"supplementalGroups[{index}]", group, field)
     if value.get("sysctls"):
         _sysctls(value["sysctls"], field, spec)
     _closed("fsGroupChangePolicy", value, ("Always", "OnRootMismatch"), field)
