@@ -18,6 +18,8 @@ from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, repair
 from pilothouse.machinery.protobuf.wire import (
+    LENGTH,
+    VARINTS,
     Odd,
     ProtobufError,
     TooMany,
@@ -138,7 +140,7 @@ class _Source:
                 self._add(1, f"if x{slot.number} is not N: d[{slot.name!r}] = x{slot.number}")
 
     def _slot(self, slot: Slot, target: str) -> None:
-        number = ord(tag(slot)[0]) | (ord(tag(slot)[1]) << 8 if self.wide else 0)
+        number = self._number(tag(slot))
         if slot.label == INLINE:
             self._inline(slot, target, number)
             return
@@ -148,12 +150,31 @@ class _Source:
             self._value(slot, 3, "l.append({})")
             if most := most_items(slot):
                 self._add(3, f"if len(l) > {most}: raise TooMany({slot.go_name!r}, {most})")
+            if slot.kind in (s.INT32, s.INT64):
+                self._packed(slot, target)
         elif slot.label == MAP:
-            self._add(2, f"{target} m = {{}}", "p = None", f"while t == {number}:")
+            self._add(2, f"{target} m = {{}}", "p, u = '', False", f"while t == {number}:")
             self._entry(slot)
+            self._add(2, "if u:", "    l = sorted(m.items())", "    m.clear()", "    m.update(l)")
         else:
             self._value(slot, 2, f"{target} {{}}", self._kept(slot))
         self._else(slot, target)
+
+    def _number(self, text: str) -> int:
+        """A tag as `t` holds it."""
+        return ord(text[0]) | (ord(text[1]) << 8 if self.wide else 0)
+
+    def _packed(self, slot: Slot, target: str) -> None:
+        """Reads small numbers in one field; others are for the careful reader."""
+        self._add(1, f"elif t == {self._number(VARINTS[slot.number << 3 | LENGTH])}:")
+        self._length(2)
+        self._add(
+            2,
+            "v = b[i:e]",
+            "if not v or e > end or not v.isascii(): raise Odd",
+            f"{target} list(v)",
+            *self._next("e"),
+        )
 
     def _inline(self, slot: Slot, target: str, number: int) -> None:
         function = self._nested(slot)
@@ -255,7 +276,7 @@ class _Source:
         return function
 
     def _entry(self, slot: Slot) -> None:
-        """Reads one entry of a map: exactly a key and a value, keys rising."""
+        """Reads one entry of a map: exactly a key and a value. `u` tells that the keys do not rise."""
         self._length(3)
         self._add(
             3,
@@ -266,7 +287,7 @@ class _Source:
             "j = i + n",
             "k = s[i:j]",
             "if not k.isascii(): k = U(k)",
-            "if p is not None and k <= p: raise Odd",
+            "if k <= p: u = bool(m)",
             "p = k",
         )
         if slot.kind in plan.VARINTS or slot.kind == s.FLOAT64:

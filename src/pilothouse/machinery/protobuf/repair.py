@@ -89,7 +89,13 @@ def skip(data: bytes, at: int, wire: int, end: int) -> int:
             raise ProtobufError(_EOF)
         if not depth:
             return at
-        tag, at = read_unsigned(data, at)
+        tag = data[at]
+        if tag < 128:
+            at += 1
+        elif data[at + 1] < 128:
+            at += 2
+        else:
+            tag, at = read_unsigned(data, at)
         wire = tag & 7
 
 
@@ -135,6 +141,7 @@ def _read(known: _Plan, data: bytes, depth: int) -> bytes:
         raise ProtobufError("proto: message is nested too deep")
     found: dict[int, Any] = {}  # by field number: a value, the parts of a message, values of a list, a map
     ways, end, at = known.ways, len(data), 0
+    strange = -1  # the last tag of an unknown number, which needs no second look
     while at < end:
         tag = data[at]
         at += 1
@@ -145,9 +152,14 @@ def _read(known: _Plan, data: bytes, depth: int) -> bytes:
             else:
                 tag, at = read_unsigned(data, at - 1)
                 tag &= 0x7FFFFFFFF
+        if tag == strange:
+            at = at + 1 if data[at] < 128 else read_unsigned(data, at)[1]
+            continue
         way = ways.get(tag)
         if way is None:
             at = _other(known, tag, data, at, found)
+            if not tag & 7:
+                strange = tag
         elif way.wire == VARINT:
             value = data[at]
             at += 1
@@ -155,7 +167,12 @@ def _read(known: _Plan, data: bytes, depth: int) -> bytes:
                 value, at = read_unsigned(data, at - 1)
             _put(found, way, _varint(value))
         elif way.wire == LENGTH:
-            start, at = _length(data, at, end)
+            size = data[at]
+            if size < 128 and at + size < end:
+                start = at + 1
+                at = start + size
+            else:
+                start, at = _length(data, at, end)
             if way.label == MAP:
                 key, written = _entry(way, data, start, at, depth)
                 found.setdefault(way.slot.number, {})[key] = written
@@ -183,20 +200,18 @@ def _put(found: dict[int, Any], way: _Way, value: bytes) -> None:
 def _take(found: dict[int, Any], way: _Way, value: bytes, depth: int) -> None:
     """What has a length."""
     number = way.slot.number
-    if way.label == LIST:
-        written = _nested(way, value, depth) if value else _EMPTY
-        if number in found:
-            found[number].append(written)
-            if way.most and len(found[number]) > way.most:
-                raise TooMany(way.slot.go_name, way.most)
-        else:
-            found[number] = [written]
-    elif way.message is None:
+    if way.label != LIST and way.message is None:
         found[number] = value
-    elif number in found:
-        found[number].append(value)
-    else:
+        return
+    if way.label == LIST:
+        value = _nested(way, value, depth) if value else _EMPTY
+    there = found.get(number)
+    if there is None:
         found[number] = [value]
+        return
+    there.append(value)
+    if way.most and len(there) > way.most:
+        raise TooMany(way.slot.go_name, way.most)
 
 
 def _other(known: _Plan, tag: int, data: bytes, at: int, found: dict[int, Any]) -> int:

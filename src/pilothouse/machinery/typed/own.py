@@ -166,6 +166,9 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     return leaves if own is None else granular
 
 
+_TEXTS: Final = {str}
+
+
 def _set(shape: Shape, whole: bool) -> Own:
     element = shape.element
 
@@ -173,7 +176,7 @@ def _set(shape: Shape, whole: bool) -> Own:
         if type(value) is not list or not value:
             return LEAF
         out: Node = {SELF: LEAF} if whole else {}
-        for item in value:
+        for item in dict.fromkeys(value) if set(map(type, value)) == _TEXTS else value:
             out[element(item)] = LEAF
         return ordered(out)
 
