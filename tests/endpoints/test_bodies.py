@@ -165,3 +165,15 @@ def test_a_default_inside_of_metadata_has_its_type(served: Served) -> None:
     found = served.ask(f"POST {DEFINITIONS}?dryRun=All", definition)
     assert found.status == 422
     assert "must result in valid metadata" in found.message
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_a_form_that_nobody_knows_is_told_before_options_that_mean_nothing(
+    served: Served, place: str, method: str
+) -> None:
+    where = f"{place}/configmaps" if method == "POST" else f"{place}/configmaps/a"
+    for query, status in (("dryRun=x", 415), ("fieldManager=%0A", 415), ("", 415)):
+        assert served.ask(f"{method} {where}?{query}", b"{}", "text/plain").status == status
+    accept = {"Accept": "text/html"}
+    refused = served.ask(f"{method} {where}?dryRun=x", b"{}", "text/plain", headers=accept)
+    assert refused.status == (415 if method == "PATCH" else 406)

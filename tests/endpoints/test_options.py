@@ -165,3 +165,20 @@ def test_delete_options_are_checked(body: dict[str, Any], message: str) -> None:
     assert code == 422
     assert text.startswith('DeleteOptions.meta.k8s.io "" is invalid: ')
     assert message in text
+
+
+def test_what_is_wrong_with_options_comes_in_the_original_order() -> None:
+    query = parse_query("dryRun=x&fieldManager=%0A&fieldValidation=y&force=true")
+    paths = ["fieldManager: Invalid", "dryRun: Unsupported", "fieldValidation: Unsupported"]
+    for kind, applies, first in (
+        ("CreateOptions", False, []),
+        ("PatchOptions", True, []),
+        ("PatchOptions", False, ["force: Forbidden"]),
+    ):
+        _, message = refused(lambda kind=kind, applies=applies: write_options(query, kind, applies=applies))  # type: ignore[misc]
+        assert message.startswith(f'{kind}.meta.k8s.io "" is invalid: [')
+        places = [message.index(path) for path in (*first, *paths)]
+        assert places == sorted(places)
+        assert ("force" in message) == bool(first)
+    _, message = refused(lambda: delete_options({"propagationPolicy": "x", "orphanDependents": True}))
+    assert message.index("cannot be both set") < message.index("Unsupported value")

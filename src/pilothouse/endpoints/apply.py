@@ -14,7 +14,7 @@ from pilothouse.endpoints.update import check_names
 from pilothouse.kit.aside import effort
 from pilothouse.machinery import cbor, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings
-from pilothouse.machinery.errors import Cause, bad_request, conflict, invalid
+from pilothouse.machinery.errors import bad_request, conflict
 from pilothouse.machinery.jsoncodec import kind_of
 from pilothouse.machinery.patch import restore
 from pilothouse.registry.request import Write
@@ -44,10 +44,7 @@ async def apply_object(scope: Scope, request: Request) -> Response:
 
 def apply_options(scope: Scope, request: Request, info: RequestInfo, query: Query) -> tuple[Write, bool]:
     """The write and whether it is forced. Raises Invalid without a field manager."""
-    dry_run, manager, validation = write_options(query, "PatchOptions")
-    if not manager:
-        cause = Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
-        raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    dry_run, manager, validation = write_options(query, "PatchOptions", applies=True)
     return scope.write(request, info, manager, dry_run, validation), bool(flag(query, "force"))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pilothouse.endpoints.negotiation import content_type
 from pilothouse.endpoints.options import write_options
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import Scope
+from pilothouse.machinery.errors import APIError
 from pilothouse.registry.metadata import refuse_other_namespace
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
@@ -12,8 +14,16 @@ from pilothouse.serving.http import Request
 
 
 def asked_write(scope: Scope, request: Request, info: RequestInfo, query: Query, kind: str) -> Write:
-    """The write, by the options in the query. `kind`: CreateOptions, ... Raises Invalid."""
-    dry_run, manager, validation = write_options(query, kind)
+    """The write, by the options in the query. `kind`: CreateOptions, ...
+
+    Raises Invalid, and UnsupportedMediaType before it: a body that cannot be read is the first thing to be told.
+    """
+    try:
+        dry_run, manager, validation = write_options(query, kind)
+    except APIError:
+        if kind != "PatchOptions":
+            content_type(request, scope.options.offered)
+        raise
     return scope.write(request, info, manager, dry_run, validation)
 
 

@@ -111,13 +111,17 @@ def _unsupported(path: str, value: str, supported: str) -> Cause:
     return Cause("FieldValueNotSupported", f"Unsupported value: {quote(value)}: supported values: {supported}", path)
 
 
-def write_options(query: Query, kind: str) -> tuple[bool, str, str]:
+def write_options(query: Query, kind: str, *, applies: bool = False) -> tuple[bool, str, str]:
     """(dry run, field manager, field validation) of a create, update or patch. `kind`: CreateOptions, ...
 
-    Raises Invalid.
+    `applies`: the patch is an applied configuration, which needs a manager and alone may use force. Raises Invalid.
     """
-    causes = dry_run_causes(query.all("dryRun"))
     manager = query.get("fieldManager")
+    causes: list[Cause] = []
+    if applies and not manager:
+        causes.append(Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager"))
+    elif kind == "PatchOptions" and not applies and "force" in query:
+        causes.append(_forbidden("force", "may not be specified for non-apply patch"))
     if len(manager.encode()) > 128:
         causes.append(Cause("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
     place = 0  # in bytes
@@ -126,6 +130,7 @@ def write_options(query: Query, kind: str) -> tuple[bool, str, str]:
             text = f"Invalid value: {quote(manager)}: invalid character U+{ord(char):04X} (at position {place})"
             causes.append(Cause("FieldValueInvalid", text, "fieldManager"))
         place += len(char.encode())
+    causes += dry_run_causes(query.all("dryRun"))
     validation = query.get("fieldValidation")
     if validation not in ("", "Ignore", "Warn", "Strict"):
         causes.append(_unsupported("fieldValidation", validation, '"", "Ignore", "Strict", "Warn"'))
@@ -171,11 +176,11 @@ def delete_options(body: dict[str, Any]) -> DeleteOptions:
     policy = body.get("propagationPolicy")
     orphan = body.get("orphanDependents")
     causes: list[Cause] = []
-    if policy is not None and policy not in _POLICIES:
-        causes.append(_unsupported("propagationPolicy", policy, '"Foreground", "Background", "Orphan", "nil"'))
     if policy is not None and orphan is not None:
         text = f"Invalid value: {quote(policy)}: orphanDependents and deletionPropagation cannot be both set"
         causes.append(Cause("FieldValueInvalid", text, "propagationPolicy"))
+    if policy is not None and policy not in _POLICIES:
+        causes.append(_unsupported("propagationPolicy", policy, '"Foreground", "Background", "Orphan", "nil"'))
     causes += dry_run_causes(body.get("dryRun") or [])
     causes += _unsafe_causes(body)
     if causes:

@@ -7,7 +7,7 @@ from functools import partial
 
 from pilothouse.endpoints.apply import applied_configuration, apply_options
 from pilothouse.endpoints.asked import asked_write, check_namespace
-from pilothouse.endpoints.patch import is_apply, read_patch
+from pilothouse.endpoints.patch import check_patch_type, is_apply, read_patch
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
 from pilothouse.machinery.decode import Findings
@@ -76,9 +76,12 @@ async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> R
 
 
 async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Response:
+    applies = is_apply(scope, request)
+    if not applies:
+        check_patch_type(scope, request)
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    if is_apply(scope, request):
+    if applies:
         applying, force = apply_options(scope, request, info, query)
         config = await applied_configuration(scope, request, info, applying)
         target = scope.body.target

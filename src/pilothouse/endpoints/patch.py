@@ -11,7 +11,6 @@ from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
 from pilothouse.machinery.decode import DecodeError, Findings
-from pilothouse.machinery.errors import APIError, Cause, invalid
 from pilothouse.machinery.patch import STRATEGIC_PATCH, Patch, parse_patch, restore
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
@@ -32,11 +31,10 @@ def patch_type(request: Request) -> str:
 
 
 async def patch_object(scope: Scope, request: Request) -> Response:
+    check_patch_type(scope, request)
     info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
     write = asked_write(scope, request, info, query, "PatchOptions")
-    if "force" in query:
-        raise _force_forbidden()
     patch = await read_patch(scope, request, write)
 
     def patched(old: Object | None) -> Object:
@@ -53,14 +51,15 @@ async def patch_object(scope: Scope, request: Request) -> Response:
     return await scope.forms.object_response(stored, scope.version, form, query)
 
 
-async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
-    """The patch of a request, ready to be carried out as often as conflicts demand.
-
-    Raises UnsupportedMediaType, BadRequest.
-    """
-    media_type = patch_type(request)
-    if media_type not in scope.body.patch_types:
+def check_patch_type(scope: Scope, request: Request) -> None:
+    """Comes before all else that may be wrong. Raises UnsupportedMediaType."""
+    if patch_type(request) not in scope.body.patch_types:
         raise scope.body.unsupported_patch()
+
+
+async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
+    """The patch of a request, ready to be carried out as often as conflicts demand. Raises BadRequest."""
+    media_type = patch_type(request)
     data = await scope.body.data(request)
     strict = write.field_validation != "Ignore"
     run = scope.options.aside.run
@@ -132,8 +131,3 @@ def _other_kind(scope: Scope, kind: str, api_version: str) -> str:
     if kind != target.kind:
         return f'{kind} in version "{target.version}" cannot be handled as a {target.kind}'
     return f"the API version in the data ({api_version}) does not match the expected API version ({target.api_version})"
-
-
-def _force_forbidden() -> APIError:
-    cause = Cause("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
-    return invalid("meta.k8s.io", "PatchOptions", "", [cause])
