@@ -169,16 +169,19 @@ def validate_create(resource: Resource, obj: Object) -> Causes:
 
 
 def validate_update(resource: Resource, obj: Object, old: Object) -> Causes:
+    """Finalizers need not be qualified names here, only with a domain in the kinds that ask for one."""
     metadata, before = obj["metadata"], old["metadata"]
-    causes: Causes = []
+    causes = _finalizers_while_deleting(metadata, before)
     for member in ("name", "namespace", "uid", "creationTimestamp"):
         if metadata.get(member, "") != before.get(member, ""):
             causes.append(_invalid(f"metadata.{member}", metadata.get(member), "field is immutable"))
     for member in ("deletionTimestamp", "deletionGracePeriodSeconds"):
         if metadata.get(member) != before.get(member):
             causes.append(_invalid(f"metadata.{member}", metadata.get(member), "field is immutable"))
-    causes += _finalizers_while_deleting(metadata, before)
-    return causes + validate_common(metadata, plain=_plain(resource))
+    causes += _validate_shared(metadata, "metadata")
+    if _plain(resource) and "finalizers" in metadata:
+        causes += _without_domain(metadata["finalizers"], "metadata.finalizers")
+    return causes
 
 
 def _finalizers_while_deleting(metadata: dict[str, Any], before: dict[str, Any]) -> Causes:
@@ -198,10 +201,18 @@ def _finalizers_while_deleting(metadata: dict[str, Any], before: dict[str, Any])
 
 
 def validate_common(metadata: dict[str, Any], path: str = "metadata", *, plain: bool = True) -> Causes:
-    """What create and update check alike, in the original's order: labels, annotations, owners, finalizers.
+    """What is checked of new metadata, in the original's order: labels, annotations, owners, finalizers.
 
     `plain`: finalizers must be qualified or well known, as those of built-in kinds.
     """
+    causes = _validate_shared(metadata, path)
+    if "finalizers" in metadata:
+        causes += validate_finalizers(metadata["finalizers"], f"{path}.finalizers", plain=plain)
+    return causes
+
+
+def _validate_shared(metadata: dict[str, Any], path: str) -> Causes:
+    """What create and update check alike."""
     causes: Causes = []
     if "labels" in metadata:
         causes += validate_labels(metadata["labels"], f"{path}.labels")
@@ -209,8 +220,6 @@ def validate_common(metadata: dict[str, Any], path: str = "metadata", *, plain: 
         causes += validate_annotations(metadata["annotations"], f"{path}.annotations")
     if "ownerReferences" in metadata:
         causes += validate_owners(metadata["ownerReferences"], f"{path}.ownerReferences")
-    if "finalizers" in metadata:
-        causes += validate_finalizers(metadata["finalizers"], f"{path}.finalizers", plain=plain)
     return causes
 
 
@@ -295,15 +304,17 @@ def validate_finalizers(finalizers: list[str], path: str = "metadata.finalizers"
         if len(causes) >= MOST_CAUSES:
             break
         causes += [_invalid(path, name, text) for text in names.qualified_name(name)]
-    for index, name in enumerate(finalizers):
-        if len(causes) >= MOST_CAUSES:
-            break
-        if plain and "/" not in name and name not in _STANDARD_FINALIZERS:
-            text = "name is neither a standard finalizer name nor is it fully qualified"
-            causes.append(_invalid(f"{path}[{index}]", name, text))
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         causes.append(_invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
-    return causes
+    return causes + _without_domain(finalizers, path) if plain else causes
+
+
+def _without_domain(finalizers: list[str], path: str) -> Causes:
+    text = "name is neither a standard finalizer name nor is it fully qualified"
+    wrong = [
+        (index, name) for index, name in enumerate(finalizers) if "/" not in name and name not in _STANDARD_FINALIZERS
+    ]
+    return [_invalid(f"{path}[{index}]", name, text) for index, name in wrong[:MOST_CAUSES]]
 
 
 def fold_owners(obj: Object) -> str:
