@@ -39,6 +39,8 @@ class Small:
     async def begin_shutdown(self) -> None:
         self.ready = False
 
+    def handshake_broke(self) -> None: ...
+
     async def stop(self) -> None:
         print("stopped", flush=True)
 

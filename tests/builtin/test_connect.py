@@ -14,6 +14,7 @@ from kubelet import certificate, kubelet
 from world import PODS, ask, told, world
 
 from pilothouse.serving.http import Response, Stream, Upgrade
+from support.measured import Scrape
 
 WIRE = pathlib.Path(__file__).resolve().parents[3] / "shared/facts/wire"
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": "v4.channel.k8s.io"}
@@ -204,6 +205,14 @@ def test_kubelets_are_verified_where_an_authority_is_named(tmp_path: Path) -> No
                 await world(inside, there.port)
                 answer = await ask(inside, "GET", f"{PODS}/closed/log")
                 assert answer.status == status
+                told = Scrape((await inside.send("GET", "/metrics")).body)
+                assert told.value("kube_apiserver_pod_logs_insecure_backend_total", usage="enforce_tls") == 1
+                assert told.value("kube_apiserver_pod_logs_backend_tls_failure_total") == (status == 500)
+                if authority is other:
+                    await ask(inside, "GET", f"{PODS}/closed/log?insecureSkipTLSVerifyBackend=true")
+                    told = Scrape((await inside.send("GET", "/metrics")).body)
+                    assert told.value("kube_apiserver_pod_logs_insecure_backend_total", usage="skip_tls_allowed") == 1
+                    assert told.value("kube_apiserver_pod_logs_backend_tls_failure_total") == 1
 
     run(test())
 

@@ -35,6 +35,7 @@ from pilothouse.openapi.catalog import Catalog as OpenAPICatalog
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.client import Client
 from pilothouse.serving.http import Handler, Request
+from pilothouse.serving.tls_metrics import distrust
 from pilothouse.storage.api import StoredObject
 
 _PAUSE: Final = 1.0  # seconds until a condition that could not be written is tried again
@@ -80,7 +81,7 @@ class Aggregator:
         self._ending: set[asyncio.Task[None]] = set()
         self.started = asyncio.Event()  # all tasks run
         self._trust = Trust(options.certificate)
-        self._client = Client()
+        self._client = Client(distrust(needs.registry, "apiserver_kube_aggregator", "ALPHA"))
         self._resolver = resolver = Resolver(
             StoreLookups(needs.services, needs.slices), options.to_endpoints, needs.random, remember=True
         )

@@ -39,6 +39,10 @@ class Application(Protocol):
         """The server will stop: report not ready from now on, and go on serving."""
         ...
 
+    def handshake_broke(self) -> None:
+        """A connection ended before its TLS handshake was done."""
+        ...
+
     async def stop(self) -> None:
         """All requests are done: end tasks, close the store."""
         ...
@@ -102,7 +106,10 @@ class Server:
             for listener in sockets:
                 listener.close()
             raise
-        self._edge = Edge(application.handler, sockets, context=tls.context, limits=self._limits, wall=self._wall)
+        self._edge = Edge(
+            application.handler, sockets, context=tls.context, limits=self._limits, wall=self._wall,
+            broken=application.handshake_broke,
+        )  # fmt: skip
         try:
             await self._edge.start()
             await application.start()

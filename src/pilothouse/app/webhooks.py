@@ -32,6 +32,7 @@ from pilothouse.kit.ids import UuidSource
 from pilothouse.kit.metrics import Registry
 from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks as StartHooks
+from pilothouse.serving.tls_metrics import distrust
 from pilothouse.serving.webhook import Outside, Resolve
 from pilothouse.storage.api import Storage, StoredObject
 
@@ -46,9 +47,10 @@ class Known(Protocol):
         """What was stored has been told."""
 
 
-def outside(stores: Stores, *, to_endpoints: bool) -> Outside:
+def outside(stores: Stores, registry: Registry, *, to_endpoints: bool) -> Outside:
     """What all webhooks are called with. `stores` may be empty yet. `to_endpoints`: past the addresses of Services."""
-    return Outside(Client(), _resolver(stores, to_endpoints), UuidSource())
+    client = Client(distrust(registry, "apiserver_webhooks", "BETA"))
+    return Outside(client, _resolver(stores, to_endpoints), UuidSource())
 
 
 def _resolver(stores: Stores, to_endpoints: bool) -> Resolve:

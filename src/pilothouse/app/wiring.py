@@ -42,6 +42,7 @@ from pilothouse.builtin.allocation.wiring import families
 from pilothouse.builtin.binaryforms import MetaForms
 from pilothouse.builtin.bootstrap_priorityclasses import ensure_system_priority_classes
 from pilothouse.builtin.core.connect.kubelets import Outgoing
+from pilothouse.builtin.core.connect.metrics import LogMetrics
 from pilothouse.builtin.rbac_bootstrap.hook import ensure_bootstrap_rbac
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import builtin_types
@@ -49,6 +50,7 @@ from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.controllers.clock import LoopClock
 from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.manager import Controllers, ControllerSettings
+from pilothouse.controllers.selfrequests import self_requests
 from pilothouse.discovery.issuer import KEYS_PATH, Issuer
 from pilothouse.endpoints.installer import Router
 from pilothouse.endpoints.metrics import EndpointMetrics
@@ -79,6 +81,7 @@ from pilothouse.kit.metrics import Registry
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks
 from pilothouse.serving.http import Answer, Handler, Request
+from pilothouse.serving.tls_metrics import handshake_errors
 from pilothouse.storage.api import Engine
 from pilothouse.storage.engines.memory import MemoryEngine
 
@@ -106,12 +109,19 @@ class Application:
     closers: Sequence[Callable[[], None]] = ()
     tracing: Tracing | None = None
 
+    def __post_init__(self) -> None:
+        self._handshake_broke = handshake_errors(self.metrics)
+
     async def start(self) -> None:
         """Run what comes after listening began; readiness waits for it."""
         self.tasks.append(asyncio.create_task(keep_settled(self.metrics), name="settle metrics"))
         await self.hooks.start()
         if self.controllers is not None:
             self.controllers.start()
+
+    def handshake_broke(self) -> None:
+        """A client's connection ended before its handshake was done."""
+        self._handshake_broke()
 
     async def begin_shutdown(self) -> None:
         """Readiness fails from now on."""
@@ -151,7 +161,7 @@ async def build_application(
     renderer = Renderer(MetaForms(builtin_types), options.offered)
     router = Router()
     served = enablement.served(settings.runtime_config, settings.feature_gates)
-    outgoing = _outgoing(settings)
+    outgoing = _outgoing(settings, registry)
     needs = Needs(builtin_types(), caches.open, options, renderer, utc_now, outgoing, served)
     builtin = BuiltinServer(needs, router)
     caches.stores = builtin.stores
@@ -162,7 +172,7 @@ async def build_application(
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
     accounts = controllers is not None and controllers.make_accounts
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
-    calls = outside(builtin.stores, to_endpoints=settings.enable_aggregator_routing)
+    calls = outside(builtin.stores, registry, to_endpoints=settings.enable_aggregator_routing)
     webhooks = build_webhooks(calls, needs.types, registry, options.aside)
     measured = AdmissionMetrics(registry, time.perf_counter)
     builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks, measured), identity)
@@ -193,8 +203,9 @@ async def build_application(
     front = application.front = build_front(parts)
     handler = front.handler
     application.handler = _chain(settings, application, handler, renderer, registry, running, identity, options.aside)
+    own = self_requests(registry, application.handler)
     if controllers is not None:
-        application.controllers = Controllers(controllers, application.handler, loopback, LoopClock(), random.random)
+        application.controllers = Controllers(controllers, own, loopback, LoopClock(), random.random)
     return application
 
 
@@ -218,7 +229,7 @@ def _issuer(settings: Settings, identity: Identity) -> Issuer:
     return Issuer(identity.tokens.issuer, keys_at, lambda: [key.public() for key in signer.keys], signer.ready)
 
 
-def _outgoing(settings: Settings) -> Outgoing:
+def _outgoing(settings: Settings, registry: Registry) -> Outgoing:
     """Connections to kubelets, and to pods and services."""
     authority = settings.kubelet_certificate_authority
     chain, key = settings.kubelet_client_certificate, settings.kubelet_client_key
@@ -226,6 +237,7 @@ def _outgoing(settings: Settings) -> Outgoing:
         authority.read_bytes() if authority else b"",
         (chain, key) if chain and key else None,
         settings.kubelet_preferred_address_types,
+        LogMetrics(registry),
     )
 
 

@@ -179,8 +179,12 @@ class _Series:
 def _labels(method: str, info: RequestInfo | None) -> tuple[str, ...]:
     if info is None or not info.is_resource:
         return (method, "", "", "", "", "", "apiserver")
-    verb = _VERBS.get(info.verb, info.verb.upper())
-    return (verb, info.group, info.version, info.resource, info.subresource, _scope(info), "apiserver")
+    return (verb_of(method, info), info.group, info.version, info.resource, info.subresource, _scope(info), "apiserver")
+
+
+def verb_of(method: str, info: RequestInfo) -> str:
+    """What a request does, as metrics call it."""
+    return _VERBS.get(info.verb, info.verb.upper()) if info.is_resource else method
 
 
 def _scope(info: RequestInfo) -> str:

@@ -178,13 +178,22 @@ class Channel(asyncio.Protocol):
 
 
 class TLSChannel(Channel):
-    """The pipe that speaks TLS, as a server. `context` is asked for each new connection."""
+    """The pipe that speaks TLS, as a server. `context` is asked for each new connection; `broken` is told of one that
+    ends before its handshake is done.
+    """
 
-    __slots__ = ("_context", "_failed", "_incoming", "_outgoing", "_ready", "_session", "_told_end")
+    __slots__ = ("_broken", "_context", "_failed", "_incoming", "_outgoing", "_ready", "_session", "_told_end")
     scheme = "https"
 
-    def __init__(self, user: User, flusher: Flusher, context: Callable[[], ssl.SSLContext]) -> None:
+    def __init__(
+        self,
+        user: User,
+        flusher: Flusher,
+        context: Callable[[], ssl.SSLContext],
+        broken: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__(user, flusher)
+        self._broken = broken
         self._context = context
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
@@ -240,6 +249,11 @@ class TLSChannel(Channel):
         self._ready = True
         self._user.ready()
         return True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._ready and self._broken is not None:
+            self._broken()
+        super().connection_lost(exc)
 
     def _fail(self) -> None:
         """The far end does not speak TLS as it should: send the alert, and be done."""

@@ -12,7 +12,15 @@ from typing import Final, NamedTuple
 
 from pilothouse.serving.answers import AnswerReader, BrokenAnswer, Incoming
 from pilothouse.serving.channel import Channel
-from pilothouse.serving.dialing import ClientChannel, ClientTLS, ClientTLSChannel, DialFailed, dial_text, reset_text
+from pilothouse.serving.dialing import (
+    ClientChannel,
+    ClientTLS,
+    ClientTLSChannel,
+    DialFailed,
+    Untrusted,
+    dial_text,
+    reset_text,
+)
 from pilothouse.serving.flusher import Flusher
 from pilothouse.serving.http import BodyReader, HeaderList
 from pilothouse.serving.limits import Limits
@@ -315,6 +323,10 @@ class Pool:
             if made:
                 connection.abort()
             raise DialFailed(step) from None
+        except Untrusted as error:
+            if self._client.distrust is not None:
+                self._client.distrust(error)
+            raise
         except OSError as error:
             raise DialFailed(dial_text(error, destination.host, destination.port)) from error
         except asyncio.CancelledError:
@@ -358,9 +370,12 @@ class Pool:
 
 
 class Client:
-    """Calls servers and keeps connections. One for each loop; `close` it at the end."""
+    """Calls servers and keeps connections. One for each loop; `close` it at the end. `distrust` is told of servers
+    whose certificates are not believed.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, distrust: Callable[[Untrusted], None] | None = None) -> None:
+        self.distrust = distrust
         self._loop = asyncio.get_running_loop()
         self.flusher = Flusher(self._loop)
         self._pools: dict[Destination, Pool] = {}

@@ -27,11 +27,23 @@ _TEXTS: Final = {
     errno.EADDRNOTAVAIL: "cannot assign requested address",
 }
 _EXPIRED: Final = (9, 10)  # X509_V_ERR_CERT_NOT_YET_VALID, _CERT_HAS_EXPIRED
+_WEAK_DIGEST: Final = 68  # X509_V_ERR_CA_MD_TOO_WEAK
 _UNVERIFIED: Final = "tls: failed to verify certificate: x509: "
 
 
 class DialFailed(Exception):
     """No connection came to be."""
+
+
+class Untrusted(DialFailed):
+    """The certificate that was shown is not believed. `nameless`: it has no alternative names; `weak`: a signature is
+    made with an algorithm that is too weak, as SHA-1.
+    """
+
+    def __init__(self, text: str, *, nameless: bool = False, weak: bool = False) -> None:
+        super().__init__(text)
+        self.nameless = nameless
+        self.weak = weak
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +139,7 @@ class ClientTLSChannel(TLSChannel):
         except (ssl.SSLError, ssl.CertificateError) as error:
             plain = data.startswith(b"HTTP/")
             self._user.failed(
-                DialFailed("http: server gave HTTP response to HTTPS client" if plain else tls_text(error))
+                DialFailed("http: server gave HTTP response to HTTPS client") if plain else tls_failure(error)
             )
             self._fail()
             return False
@@ -142,7 +154,7 @@ class ClientTLSChannel(TLSChannel):
 
 
 def check_name(certificate: dict[str, Any], name: str) -> None:
-    """Whether a certificate (as `getpeercert` gives it) is good for a name or address. Raises DialFailed."""
+    """Whether a certificate (as `getpeercert` gives it) is good for a name or address. Raises Untrusted."""
     alternatives = certificate.get("subjectAltName", ())
     names = [value for kind, value in alternatives if kind == "DNS"]
     addresses = [value for kind, value in alternatives if kind == "IP Address"]
@@ -157,14 +169,16 @@ def check_name(certificate: dict[str, Any], name: str) -> None:
             return
         good_for, what = addresses, name
         if not addresses:
-            raise DialFailed(
-                f"{_UNVERIFIED}cannot validate certificate for {name} because it doesn't contain any IP SANs"
+            raise Untrusted(
+                f"{_UNVERIFIED}cannot validate certificate for {name} because it doesn't contain any IP SANs",
+                nameless=not alternatives,
             )
     if not alternatives:
-        raise DialFailed(f"{_UNVERIFIED}certificate relies on legacy Common Name field, use SANs instead")
+        text = f"{_UNVERIFIED}certificate relies on legacy Common Name field, use SANs instead"
+        raise Untrusted(text, nameless=True)
     if not good_for:
-        raise DialFailed(f"{_UNVERIFIED}certificate is not valid for any names, but wanted to match {what}")
-    raise DialFailed(f"{_UNVERIFIED}certificate is valid for {', '.join(good_for)}, not {what}")
+        raise Untrusted(f"{_UNVERIFIED}certificate is not valid for any names, but wanted to match {what}")
+    raise Untrusted(f"{_UNVERIFIED}certificate is valid for {', '.join(good_for)}, not {what}")
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -175,14 +189,15 @@ def _matches(pattern: str, name: str) -> bool:
     return pattern == name
 
 
-def tls_text(error: Exception) -> str:
+def tls_failure(error: Exception) -> DialFailed:
     """Why a handshake failed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in _EXPIRED:
-            return f"{_UNVERIFIED}certificate has expired or is not yet valid"
-        return f"{_UNVERIFIED}certificate signed by unknown authority"
+            return Untrusted(f"{_UNVERIFIED}certificate has expired or is not yet valid")
+        weak = error.verify_code == _WEAK_DIGEST
+        return Untrusted(f"{_UNVERIFIED}certificate signed by unknown authority", weak=weak)
     reason = getattr(error, "reason", None) or str(error)
-    return f"remote error: tls: {str(reason).lower().replace('_', ' ')}"
+    return DialFailed(f"remote error: tls: {str(reason).lower().replace('_', ' ')}")
 
 
 def dial_text(error: OSError, host: str, port: int) -> str:

@@ -76,7 +76,10 @@ class Edge:
         context: Callable[[], ssl.SSLContext] | None = None,
         limits: Limits | None = None,
         wall: Callable[[], float] = time.time,
+        broken: Callable[[], None] | None = None,
     ) -> None:
+        """`broken`: told of connections that end before their handshake is done."""
+        self._broken = broken
         self._handler = handler
         self._sockets = list(sockets)
         self._context = context
@@ -106,11 +109,13 @@ class Edge:
         shared = self._shared = Shared(
             self._handler, self._limits, loop, EagerRunner(loop, _KEPT_TASKS), ReplyWriter(self._wall), on_change=None
         )
-        context, flusher = self._context, Flusher(loop)
+        context, flusher, broken = self._context, Flusher(loop), self._broken
 
         def accept() -> asyncio.Protocol:
             connection = Connection(shared)
-            return Channel(connection, flusher) if context is None else TLSChannel(connection, flusher, context)
+            if context is None:
+                return Channel(connection, flusher)
+            return TLSChannel(connection, flusher, context, broken)
 
         for listener in self._sockets:
             self._servers.append(await loop.create_server(accept, sock=listener, backlog=_BACKLOG))

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from pilothouse.builtin.core.connect.metrics import LogMetrics
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bare_internal, not_found
 from pilothouse.registry.resource import Object
@@ -32,7 +33,9 @@ class Outgoing:
         authority: bytes = b"",
         certificate: tuple[Path, Path] | None = None,
         preferred: Sequence[str] = PREFERRED,
+        logs: LogMetrics | None = None,
     ) -> None:
+        self.logs = logs or LogMetrics()
         self._authority = authority
         self._certificate = certificate
         self._trusted: dict[str, ClientTLS] = {}

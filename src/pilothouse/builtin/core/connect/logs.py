@@ -20,7 +20,7 @@ from pilothouse.machinery.times import TimeError, canonical_time, parse_time
 from pilothouse.registry.resource import Object
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.client import Answered, CallFailed, Destination
-from pilothouse.serving.dialing import DialFailed
+from pilothouse.serving.dialing import DialFailed, Untrusted
 from pilothouse.serving.http import (
     Answer,
     BodyTooLarge,
@@ -92,6 +92,7 @@ class PodLogs:
             return Response(204, [])
         kubelet = await kubelet_of(self.nodes, node, self.outgoing.preferred)
         careless = bool(options.get("insecureSkipTLSVerifyBackend"))
+        self.outgoing.logs.asked(careless=careless)
         destination = kubelet.destination(self.outgoing, careless=careless)
         answered = await self._ask(destination, _target(info, container, options), info.name)
         if (wants_upgrade(request) or b"").lower() == b"websocket":
@@ -105,6 +106,8 @@ class PodLogs:
             if answered.status != 200:
                 raise await _failure(answered, name)
         except (DialFailed, CallFailed) as error:
+            if isinstance(error, Untrusted):
+                self.outgoing.logs.failed()
             raise bare_internal(f'Get "https://{destination.authority}{target}": {error}') from error
         return answered
 
