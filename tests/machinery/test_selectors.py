@@ -125,6 +125,44 @@ def test_any_field_value_survives_escaping(text: str) -> None:
     assert read_field_selector(f"a={escape_value(text)}").exact("a") == text
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("()", {""}), ("(b)", {"b"}), ("(b,)", {"b", ""}), ("(,b)", {"", "b"}), ("(,)", {""}),
+        ("(b,,c)", {"b", "", "c"}),
+        ("(b,,,c)", {"b", "", "c"}), ("(in,notin)", {"in", "notin"}), ("( b , c )", {"b", "c"}),
+    ],
+)  # fmt: skip
+def test_sets_of_values(text: str, values: set[str]) -> None:
+    selector = read_label_selector(f"a in {text}")
+    assert {value for value in ("", "b", "c", "d", "in", "notin") if selector.matches({"a": value})} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("(b", "found '', expected: ',' or ')'"),
+        ("(b c)", "found 'c', expected: ',' or ')'"),
+        ("(b,", "found '', expected: ',', or identifier"),
+        ("(b,=)", "found '=', expected: ',', or identifier"),
+        ("(b,,)", "found ')', expected: ',', or identifier"),
+        ("(,,)", "found ')', expected: ',', or identifier"),
+        ("(", "found '', expected: ',', ')' or identifier"),
+        ("(=)", "found '=', expected: ',', ')' or identifier"),
+    ],
+)
+def test_broken_sets_of_values(text: str, why: str) -> None:
+    with pytest.raises(SelectorError) as refused:
+        read_label_selector(f"a in {text}")
+    assert str(refused.value) == f"unable to parse requirement: {why}"
+
+
+def test_comparisons_are_of_64_bits() -> None:
+    assert read_label_selector("a>9223372036854775807").matches({"a": "1"}) is False
+    with pytest.raises(SelectorError, match="the value must be an integer"):
+        read_label_selector("a<9223372036854775808")
+
+
 WORDS = st.from_regex(r"[a-z]([-a-z0-9]{0,5}[a-z0-9])?", fullmatch=True)
 
 

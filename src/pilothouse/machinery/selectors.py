@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pilothouse.machinery.digits import whole
 from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.matching import Predicate, compile_fields, compile_labels
@@ -175,19 +176,34 @@ class _Reader:
             return [""]
         if not self.is_word() and self.look() != ",":
             raise SelectorError(f"found '{self.look()}', expected: ',', ')' or identifier")
+        return self._listed()
+
+    def _listed(self) -> list[str]:
+        """Values up to the bracket; nothing on one side of a comma is the empty text, but not between two commas and
+        the bracket.
+        """
         values: list[str] = []
         while True:
             if self.is_word():
                 values.append(self.take())
-            elif self.look() in (",", ")"):
-                values.append("")
+                if self.look() == ")":
+                    break
+                if self.look() != ",":
+                    raise SelectorError(f"found '{self.look()}', expected: ',' or ')'")
+            elif self.look() == ",":
+                self.take()
+                if not values:
+                    values.append("")
+                if self.look() == ")":
+                    values.append("")
+                    break
+                if self.look() == ",":
+                    self.take()
+                    values.append("")
             else:
-                raise SelectorError(f"found '{self.look()}', expected: identifier")
-            after = self.take()
-            if after == ")":
-                return values
-            if after != ",":
-                raise SelectorError(f"found '{after}', expected: ',' or ')'")
+                raise SelectorError(f"found '{self.look()}', expected: ',', or identifier")
+        self.take()
+        return values
 
 
 def _check_key(key: str) -> None:
@@ -196,10 +212,14 @@ def _check_key(key: str) -> None:
         raise SelectorError(f"<nil>: Invalid value: {quote(key)}: {'; '.join(found)}")
 
 
+def _is_int64(text: str) -> bool:
+    return _INTEGER.fullmatch(text) is not None and -(2**63) <= whole(text) < 2**63
+
+
 def _checked(key: str, operator: str, values: list[str]) -> Requirement:
     values = sorted(set(values))
     wrong: list[str] = []
-    if operator in (GREATER, LESS) and _INTEGER.fullmatch(values[0]) is None:
+    if operator in (GREATER, LESS) and not _is_int64(values[0]):
         wrong.append(
             f"values[0]: Invalid value: {quote(values[0])}: for 'Gt', 'Lt' operators, the value must be an integer"
         )
