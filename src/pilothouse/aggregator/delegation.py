@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Final, Protocol
 
 from pilothouse.endpoints.installer import Router
@@ -103,11 +103,14 @@ def not_found() -> Response:
 def delegation(links: Sequence[Link]) -> Handler:
     """The first link that knows the request handles it."""
 
-    async def handle(request: Request) -> Answer:
+    async def nobody(request: Request) -> Answer:
+        return not_found()
+
+    def handle(request: Request) -> Awaitable[Answer]:
         for link in links:
             handler = link.find(request)
             if handler is not None:
-                return await handler(request)
-        return not_found()
+                return handler(request)
+        return nobody(request)
 
     return handle

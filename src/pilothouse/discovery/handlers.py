@@ -6,7 +6,7 @@ types in other words; the rest answer any method. An aggregated form wins over a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import orjson
@@ -25,10 +25,7 @@ _AGGREGATED: Final = {"g": "apidiscovery.k8s.io", "v": "v2", "as": AGGREGATED_KI
 def discovery_handler(catalog: Catalog, otherwise: Handler, offered: tuple[str, ...] = OFFERED) -> Handler:
     """Serves every document of the catalog in the `offered` media types; other paths go to `otherwise`."""
 
-    async def serve(request: Request) -> Answer:
-        page = catalog.page(request.path)
-        if page is None:
-            return await otherwise(request)
+    async def found(page: Page, request: Request) -> Answer:
         if not page.any_method and request.method != "GET":
             raise method_not_allowed()
         if page.aggregated:
@@ -37,6 +34,10 @@ def discovery_handler(catalog: Catalog, otherwise: Handler, offered: tuple[str, 
             if media_type and aggregated:
                 return _aggregated_answer(catalog, aggregated, request, media_type)
         return _answer(catalog, page, request, offered)
+
+    def serve(request: Request) -> Awaitable[Answer]:
+        page = catalog.page(request.path)
+        return otherwise(request) if page is None else found(page, request)
 
     return serve
 

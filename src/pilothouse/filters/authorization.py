@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Final
 
 from pilothouse.auth.attributes import AlwaysAllow, Attributes, Authorizer, Decision
@@ -37,22 +38,25 @@ def authorization(
         if isinstance(authorizer, AlwaysAllow):
             return inner
 
-        async def handle(request: Request) -> Answer:
-            caller = request.attached(Caller)
-            if MASTERS in caller.groups:
-                if measures is not None:
-                    measures.count_administrator()
-            else:
-                started = measures.clock() if measures is not None else 0.0
-                attributes = await run(QUERY_WORK * len(request.query), attributes_of, request, caller)
-                decision, reason = authorizer.authorize(attributes)
-                if measures is not None:
-                    measures.count(decision, started)
-                if decision is not Decision.ALLOW:
-                    raise refusal(attributes, reason)
-                if attributes.subresource in _ENTERING:
-                    _check_entering(authorizer, attributes)
+        async def ask(request: Request, caller: Caller) -> Answer:
+            started = measures.clock() if measures is not None else 0.0
+            attributes = await run(QUERY_WORK * len(request.query), attributes_of, request, caller)
+            decision, reason = authorizer.authorize(attributes)
+            if measures is not None:
+                measures.count(decision, started)
+            if decision is not Decision.ALLOW:
+                raise refusal(attributes, reason)
+            if attributes.subresource in _ENTERING:
+                _check_entering(authorizer, attributes)
             return await inner(request)
+
+        def handle(request: Request) -> Awaitable[Answer]:
+            caller = request.attached(Caller)
+            if MASTERS not in caller.groups:
+                return ask(request, caller)
+            if measures is not None:
+                measures.count_administrator()
+            return inner(request)
 
         return handle
 

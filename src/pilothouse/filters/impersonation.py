@@ -5,6 +5,7 @@ The headers Impersonate-* name the user that everything further in sees.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Final
 from urllib.parse import unquote
 
@@ -23,12 +24,12 @@ def impersonation(authorizer: Authorizer, metrics: ImpersonationMetrics | None =
     decisions = Impersonation(authorizer, metrics)
 
     def build(inner: Handler) -> Handler:
-        async def handle(request: Request) -> Answer:
+        def handle(request: Request) -> Awaitable[Answer]:
             for name, _ in request.headers:
                 if name.startswith(_PREFIX):
                     _impersonate(decisions, request)
                     break
-            return await inner(request)
+            return inner(request)
 
         return handle
 

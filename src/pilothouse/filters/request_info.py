@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from pilothouse.endpoints.requestinfo import QUERY_WORK, attach_request_info
 from pilothouse.kit.aside import Aside
 from pilothouse.serving.http import Answer, Filter, Handler, Request
@@ -12,12 +14,15 @@ def request_info(aside: Aside | None = None) -> Filter:
     run = (aside or Aside()).run
 
     def build(inner: Handler) -> Handler:
-        async def handle(request: Request) -> Answer:
-            if request.query:
-                await run(QUERY_WORK * len(request.query), attach_request_info, request)
-            else:
-                attach_request_info(request)
+        async def with_query(request: Request) -> Answer:
+            await run(QUERY_WORK * len(request.query), attach_request_info, request)
             return await inner(request)
+
+        def handle(request: Request) -> Awaitable[Answer]:
+            if request.query:
+                return with_query(request)
+            attach_request_info(request)
+            return inner(request)
 
         return handle
 

@@ -41,18 +41,21 @@ def openapi_handler(catalog: Catalog, offload: Offload, now: Callable[[], float]
     """Serves all documents; other paths go to `otherwise`. `now`: seconds since the epoch."""
     swagger, document = _Swagger(catalog, offload), _Documents(catalog, offload, now)
 
-    async def handle(request: Request) -> Answer:
+    async def index_page(request: Request) -> Answer:
+        index = catalog.made_index()
+        if index is None:
+            index = await offload(catalog.index)
+        return serve(request, index.read(), index.modified, [(b"Content-Type", _PLAIN)])
+
+    def handle(request: Request) -> Awaitable[Answer]:
         path = request.path
+        if not path.startswith("/openapi/v"):
+            return otherwise(request)
         if path.startswith(INDEX_PREFIX):
-            return await document(request, path[len(INDEX_PREFIX) :])
+            return document(request, path[len(INDEX_PREFIX) :])
         if path == "/openapi/v3":
-            index = catalog.made_index()
-            if index is None:
-                index = await offload(catalog.index)
-            return serve(request, index.read(), index.modified, [(b"Content-Type", _PLAIN)])
-        if path == "/openapi/v2":
-            return await swagger(request)
-        return await otherwise(request)
+            return index_page(request)
+        return swagger(request) if path == "/openapi/v2" else otherwise(request)
 
     return handle
 
