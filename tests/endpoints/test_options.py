@@ -89,7 +89,19 @@ def test_combinations_that_mean_nothing_are_refused(
 
 @pytest.mark.parametrize(
     ("query", "value"),
-    [("", None), ("a=true", True), ("a=1", True), ("a=", True), ("a=yes", True), ("a=false", False), ("a=0", False)],
+    [
+        ("", None),
+        ("a=true", True),
+        ("a=1", True),
+        ("a=", True),
+        ("a=yes", True),
+        ("a=false", False),
+        ("a=0", False),
+        ("a=False", False),
+        ("a=FALSE", False),
+        ("a=f", True),
+        ("a=no", True),
+    ],
 )
 def test_booleans_are_true_unless_they_say_false(query: str, value: bool | None) -> None:
     assert flag(parse_query(query), "a") is value

@@ -38,6 +38,8 @@ GET /api/v1/pods?watch=true                              watch - v1 - pods - -
 GET /api/v1/pods?watch=                                  watch - v1 - pods - -
 GET /api/v1/pods?watch=false                             list - v1 - pods - -
 GET /api/v1/pods?watch=0                                 list - v1 - pods - -
+GET /api/v1/pods?watch=fAlse                             list - v1 - pods - -
+GET /api/v1/pods?watch=f                                 watch - v1 - pods - -
 GET /api/v1/namespaces/ns/pods/p?watch=1                 get - v1 ns pods - p
 GET /api/v1/pods?fieldSelector=metadata.name%3Dp         list - v1 - pods - p
 GET /api/v1/pods?fieldSelector=metadata.name%3Dp&watch=1 watch - v1 - pods - p

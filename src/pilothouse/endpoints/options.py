@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pilothouse.endpoints.requestinfo import Query
+from pilothouse.endpoints.requestinfo import Query, is_set
 from pilothouse.machinery.digits import unsigned, whole
 from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
 from pilothouse.machinery.goquote import quote
@@ -13,7 +13,6 @@ from pilothouse.registry.request import DeleteOptions, ListOptions
 
 _INT64_MAX: Final = 2**63 - 1
 _POLICIES: Final = ("Foreground", "Background", "Orphan")
-_FALSE: Final = frozenset({"false", "0"})
 
 
 def integer(query: Query, name: str) -> int:
@@ -32,8 +31,8 @@ def parse_integer(text: str) -> int:
 
 
 def flag(query: Query, name: str) -> bool | None:
-    """A boolean parameter: anything but "false" and "0" is true; None where it is absent."""
-    return query.get(name) not in _FALSE if name in query else None
+    """A boolean parameter; None where it is absent."""
+    return is_set(query.get(name)) if name in query else None
 
 
 def resource_version(text: str, *, listing: bool) -> int | None:

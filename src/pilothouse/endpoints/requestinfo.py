@@ -18,7 +18,6 @@ _VERBS: Final = {"POST": "create", "GET": "get", "HEAD": "get", "PUT": "update",
 _NAMESPACE_PARTS: Final = frozenset({"status", "finalize"})
 _LEGACY_VERBS: Final = frozenset({"watch", "proxy"})
 _LONG_RUNNING: Final = frozenset({"exec", "attach", "portforward", "log", "proxy"})
-_TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
 class RequestInfo(NamedTuple):
@@ -119,7 +118,7 @@ def _collection(info: RequestInfo, query: Query) -> RequestInfo:
     if info.verb == "delete":
         return info._replace(verb="deletecollection")
     verb = "list"
-    if "watch" in query and query.get("watch") not in ("false", "0", "False", "FALSE", "f", "F"):
+    if "watch" in query and is_set(query.get("watch")):
         verb = "watch"
     selector = query.get("fieldSelector")
     return info._replace(verb=verb, name=_selected(selector) if "metadata.name" in selector else "")
@@ -178,6 +177,6 @@ def _group_version(segments: list[str]) -> tuple[str, str]:
     return (segments[1], segments[2]) if segments[0] == "apis" else ("", segments[1])
 
 
-def is_true(text: str) -> bool:
-    """Booleans as query parameters spell them."""
-    return text in _TRUE
+def is_set(text: str) -> bool:
+    """A boolean of the options: anything but "false", in capitals or not, and "0" is true, nothing too."""
+    return text != "0" and text.lower() != "false"
