@@ -65,9 +65,9 @@ class Deleter:
                 raise missing(store.resource, name)
             obj = await self._decoded(current)
             uid = obj["metadata"].get("uid", "")
+            check_preconditions(store.resource, name, obj, options)
             await store.services.admission.mutate("DELETE", None, obj, write)
             await store.services.admission.validate("DELETE", None, obj, write)
-            check_preconditions(store.resource, name, obj, options)
             verdict = decide(store.resource, obj, options, self._grace(obj, options), write.now)
             if verdict.remove:
                 raise _Remove(store.codec.encode(verdict.marked) if verdict.marked is not None else None)
