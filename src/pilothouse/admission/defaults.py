@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -27,6 +28,7 @@ from pilothouse.admission.optional.pods import (
 )
 from pilothouse.admission.optional.services import DenyServiceExternalIPs
 from pilothouse.admission.optional.tolerations import PodTolerationRestriction
+from pilothouse.admission.podsecurity.metrics import PodSecurityMetrics
 from pilothouse.admission.podsecurity.plugin import PodSecurity
 from pilothouse.admission.policies.known import Policies
 from pilothouse.admission.policies.metrics import PolicyMetrics
@@ -44,6 +46,7 @@ from pilothouse.admission.topologylabels import PodTopologyLabels
 from pilothouse.admission.webhooks.calls import Calling
 from pilothouse.admission.webhooks.hooks import Hooks
 from pilothouse.admission.webhooks.plugins import Around, MutatingAdmissionWebhook, ValidatingAdmissionWebhook
+from pilothouse.kit.metrics import Registry
 from pilothouse.kit.record import record
 from pilothouse.machinery.names import generate_name
 
@@ -86,6 +89,7 @@ class PluginNeeds:
     new_name: Callable[[str], str] = _random_name
     pause: Callable[[], Awaitable[None]] = _a_moment
     webhooks: Webhooks | None = None
+    registry: Registry = field(default_factory=Registry)
 
     def kind(self, group: str, plural: str) -> StoreReader:
         return StoreReader(self.stores, group, plural)
@@ -101,6 +105,10 @@ class PluginNeeds:
 
 def _lookup(namespaces: StoreReader) -> Lookup:
     return lambda name: namespaces.get("", name)
+
+
+def _pod_security(needs: PluginNeeds) -> PodSecurity:
+    return PodSecurity(needs.namespaces, needs.kind("", "pods"), PodSecurityMetrics(needs.registry))
 
 
 Make = Callable[[PluginNeeds], Plugin]
@@ -124,7 +132,7 @@ _FIRST: Final[tuple[tuple[str, Make, bool], ...]] = (
     ("NodeRestriction", lambda needs: NodeRestriction(), False),
     ("TaintNodesByCondition", lambda needs: TaintNodesByCondition(), True),
     ("AlwaysPullImages", lambda needs: AlwaysPullImages(), False),
-    ("PodSecurity", lambda needs: PodSecurity(needs.namespaces, needs.kind("", "pods")), True),
+    ("PodSecurity", _pod_security, True),
     ("PodNodeSelector", lambda needs: PodNodeSelector(needs.namespaces), False),
     ("Priority", lambda needs: Priority(needs.kind("scheduling.k8s.io", "priorityclasses")), True),
     ("DefaultTolerationSeconds", lambda needs: DefaultTolerationSeconds(), True),

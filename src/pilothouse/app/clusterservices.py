@@ -7,11 +7,13 @@ from collections.abc import Callable
 from datetime import datetime
 
 from pilothouse.app.settings import Settings
+from pilothouse.builtin.allocation.metrics import AllocationMetrics
 from pilothouse.builtin.allocation.repair import PERIOD
 from pilothouse.builtin.allocation.wiring import allocation, families
 from pilothouse.builtin.bootstrap_kubernetes import ensure_kubernetes_service
 from pilothouse.builtin.bootstrap_servicecidr import ensure_default_service_cidr
 from pilothouse.builtin.server import OpenStorage
+from pilothouse.kit.metrics import Registry
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.hooks import Hooks
 
@@ -32,10 +34,11 @@ def cluster_services(
     hooks: Hooks,
     tasks: list[asyncio.Task[None]],
     now: Callable[[], datetime],
+    registry: Registry,
 ) -> None:
     """Services take addresses and node ports, which are accounted for now and then. `tasks`: those of the server."""
     ranges = ranges_of(settings)
-    made = allocation(stores, open_storage, ranges, NODE_PORTS, now)
+    made = allocation(stores, open_storage, ranges, NODE_PORTS, now, metrics=AllocationMetrics(registry))
     services, cidrs = stores["", "services"], stores["networking.k8s.io", "servicecidrs"]
     services.claims = made.claims
 

@@ -174,8 +174,7 @@ async def build_application(
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
     calls = outside(builtin.stores, registry, to_endpoints=settings.enable_aggregator_routing)
     webhooks = build_webhooks(calls, needs.types, registry, options.aside)
-    measured = AdmissionMetrics(registry, time.perf_counter)
-    builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks, measured), identity)
+    builtin.install(partial(_admission, identity, modes, accounts, plugins, webhooks, registry), identity)
     running = WaitGroup()
     hooks = Hooks(hook_names(tells_storage_versions(settings, builtin.stores)))
     _first_objects(engine, builtin.stores, hooks)
@@ -191,7 +190,7 @@ async def build_application(
         closers=[outgoing.close, calls.client.close],
         tracing=build_tracing(settings.tracing_config_file),
     )
-    cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now)
+    cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now, registry)
     follow_webhooks(webhooks, builtin.stores, hooks, application.tasks)
     flow_control(builtin.stores, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
@@ -264,16 +263,18 @@ def _admission(
     accounts: bool,
     choice: Choice,
     webhooks: Webhooks,
-    metrics: AdmissionMetrics,
+    registry: Registry,
     stores: dict[tuple[str, str], GenericStore],
 ) -> Chain:
     """`accounts`: whether pods need a service account; only controllers make the default ones."""
-    needs = PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts, webhooks=webhooks)
+    needs = PluginNeeds(stores, utc_now, identity.authorizer.authorize, accounts, webhooks=webhooks, registry=registry)
     plugins = default_plugins(needs, choice)
     # Rights come first where a write is judged, and last where it is still changed: the one looks at the request, the
     # other at what became of it.
     every = [CreateRights(modes.authorizer), *plugins, RoleEscalation(modes.authorizer, modes.policy)]
-    return Chain(every, lambda: [store.resource for store in stores.values()], metrics)
+    return Chain(
+        every, lambda: [store.resource for store in stores.values()], AdmissionMetrics(registry, time.perf_counter)
+    )
 
 
 def _chain(

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.podsecurity.metrics import ENFORCE, WARN, PodSecurityMetrics
 from pilothouse.admission.podsecurity.pod import Pod, Violation, pod_of
 from pilothouse.admission.podsecurity.policy import NOTHING_ASKED, Policy, Standard, mistakes, policy_of
 from pilothouse.admission.podsecurity.standards import violations
@@ -36,7 +37,8 @@ class PodSecurity:
 
     name = "PodSecurity"
 
-    def __init__(self, namespaces: Reader, pods: Reader) -> None:
+    def __init__(self, namespaces: Reader, pods: Reader, metrics: PodSecurityMetrics | None = None) -> None:
+        self._metrics = metrics or PodSecurityMetrics()
         self._namespaces = namespaces
         self._pods = pods
 
@@ -61,12 +63,14 @@ class PodSecurity:
             return
         policy = await self._policy(attributes.write.namespace)
         if not policy.demands:
+            self._count(policy.enforce, ENFORCE, attributes, pod=True, allowed=True)
             return
         pod = pod_of(attributes.obj.get("metadata"), attributes.obj.get("spec") or {})
         found = violations(policy.enforce, pod)
+        self._count(policy.enforce, ENFORCE, attributes, pod=True, allowed=not found)
         if found:
             raise refuse(attributes, f'violates PodSecurity "{policy.enforce}": {_told(found)}')
-        _warn(policy.warn, pod, attributes)
+        self._warn(policy.warn, pod, attributes, of_pod=True)
 
     async def _template(self, attributes: Attributes, path: Sequence[str]) -> None:
         policy = await self._policy(attributes.write.namespace)
@@ -76,7 +80,20 @@ class PodSecurity:
         for member in path:
             template = (template or {}).get(member)
         if template:
-            _warn(policy.warn, pod_of(template.get("metadata"), template.get("spec") or {}), attributes)
+            self._warn(
+                policy.warn, pod_of(template.get("metadata"), template.get("spec") or {}), attributes, of_pod=False
+            )
+
+    def _warn(self, standard: Standard, pod: Pod, attributes: Attributes, *, of_pod: bool) -> None:
+        found = violations(standard, pod)
+        if found:
+            self._count(standard, WARN, attributes, pod=of_pod, allowed=False)
+            attributes.write.warn(f'would violate PodSecurity "{standard}": {_told(found)}')
+
+    def _count(self, standard: Standard, mode: str, attributes: Attributes, *, pod: bool, allowed: bool) -> None:
+        self._metrics.evaluated(
+            standard, mode, attributes.operation, attributes.write.subresource, pod=pod, allowed=allowed
+        )
 
     async def _namespace(self, attributes: Attributes) -> None:
         obj = attributes.obj
@@ -122,12 +139,6 @@ def _annotations(obj: Object) -> Mapping[str, str]:
 
 def _told(found: Sequence[Violation]) -> str:
     return ", ".join(str(one) for one in found)
-
-
-def _warn(standard: Standard, pod: Pod, attributes: Attributes) -> None:
-    found = violations(standard, pod)
-    if found:
-        attributes.write.warn(f'would violate PodSecurity "{standard}": {_told(found)}')
 
 
 def _of_pods(standard: Standard, pods: Sequence[Object]) -> list[str]:

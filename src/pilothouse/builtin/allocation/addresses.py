@@ -7,12 +7,13 @@ there.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from pilothouse.admission.lookups import Reader, Stores
 from pilothouse.builtin.allocation.addressrange import AddressRange, Below
+from pilothouse.builtin.allocation.metrics import DYNAMIC, STATIC, AddressMetrics, AllocationMetrics
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
 from pilothouse.registry.deleter import Deleter
@@ -54,8 +55,15 @@ class Addresses:
     """
 
     def __init__(
-        self, stores: Stores, cidrs: Reader, configured: Sequence[str], now: Callable[[], datetime], below: Below
+        self,
+        stores: Stores,
+        cidrs: Reader,
+        configured: Sequence[str],
+        now: Callable[[], datetime],
+        below: Below,
+        metrics: AddressMetrics | None = None,
     ) -> None:
+        self._metrics = metrics or AllocationMetrics().addresses
         self._stores = stores
         self._cidrs = cidrs
         self._configured = tuple(configured)
@@ -67,6 +75,7 @@ class Addresses:
     async def take(self, text: str, owner: Owner, *, dry: bool) -> str:
         """The address that was asked for, in its canonical form. Raises AddressRefused."""
         address = ipaddress.ip_address(text)
+        started = self._metrics.clock()
         holding = [one for one in await self._ready() if address in one]
         if not holding:
             raise AddressRefused("the provided network does not match the current range")
@@ -74,19 +83,27 @@ class Addresses:
             shown = f"The range of valid IPs is {holding[0].network}"
             raise AddressRefused(f"the provided IP ({address}) is not in the valid range. {shown}")
         name = str(address)
+        cidr = str(holding[0].network)
         if not await self._take(name, owner, dry):
+            self._metrics.refused(cidr, STATIC)
             raise AddressRefused("provided IP is already allocated")
+        if not dry:
+            self._metrics.took(cidr, STATIC, started)
         return name
 
     async def take_any(self, family: str, owner: Owner, *, dry: bool) -> str:
         """Any free address of a family. Raises AddressRefused where there is none."""
+        started = self._metrics.clock()
         ranges = [one for one in await self._ready() if one.family == family]
         if not ranges:
             raise AddressRefused("allocator not ready")
         for one in ranges:
             for name in one.candidates(self._below):
                 if await self._is_free(name) and await self._take(name, owner, dry):
+                    if not dry:
+                        self._metrics.took(str(one.network), DYNAMIC, started)
                     return name
+            self._metrics.refused(str(one.network), DYNAMIC)
         raise AddressRefused("range is full")
 
     async def give_back(self, name: str, owner: Owner) -> None:
@@ -96,9 +113,23 @@ class Addresses:
             held = store.codec.decode(await store.get("", name))
             if held["spec"].get("parentRef") == owner.reference():
                 await Deleter(store).delete(name, DeleteOptions(), self._write(name, dry=False))
+                self._gave_back(name)
         except APIError as error:
             if error.code != 404:
                 raise
+
+    async def account(self, names: Iterable[str]) -> None:
+        """Just these addresses are taken."""
+        taken = [ipaddress.ip_address(name) for name in names]
+        for one in await self._ready():
+            self._metrics.account(str(one.network), one.size, sum(address in one for address in taken))
+
+    def _gave_back(self, name: str) -> None:
+        address = ipaddress.ip_address(name)
+        for text, one in self._ranges.items():
+            if address in one:
+                self._metrics.gave_back(text)
+                return
 
     async def _ready(self) -> list[AddressRange]:
         objects = await self._cidrs.all()

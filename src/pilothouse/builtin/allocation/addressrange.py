@@ -27,20 +27,20 @@ class AddressRange:
         self.network: Network = ipaddress.ip_network(network)
         self.family = f"IPv{self.network.version}"
         reserved = 2 if self.network.version == 4 else 1
-        self._size = max(self.network.num_addresses - reserved, 0)
+        self.size = max(self.network.num_addresses - reserved, 0)  # of what can be given out
         self._base = int(self.network.network_address) + 1
-        self._band = _band(self._size)
+        self._band = _band(self.size)
 
     def __contains__(self, address: Address) -> bool:
         """Whether the network holds it, be it usable or not."""
         return address in self.network
 
     def usable(self, address: Address) -> bool:
-        return 0 <= int(address) - self._base < self._size
+        return 0 <= int(address) - self._base < self.size
 
     def candidates(self, below: Below) -> Iterator[str]:
         """All usable addresses: some at random, then in turn, the band for named ones at last."""
-        upper = self._size - self._band
+        upper = self.size - self._band
         for _ in range(_GUESSES if upper else 0):
             yield self._text(self._band + below(upper))
         yield from self._in_turn(self._band, upper, below)

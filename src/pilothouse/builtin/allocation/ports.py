@@ -10,6 +10,7 @@ from typing import Final
 from pilothouse.admission.lookups import Reader
 from pilothouse.builtin.allocation import portmap
 from pilothouse.builtin.allocation.addressrange import Below
+from pilothouse.builtin.allocation.metrics import AllocationMetrics, PortMetrics
 from pilothouse.builtin.allocation.portmap import PortRange, PortRefused
 from pilothouse.registry.resource import Object
 from pilothouse.storage.api import Storage, StoredObject
@@ -22,7 +23,15 @@ FOLDER: Final = "/registry/ranges/"
 class Ports:
     """Gives out node ports. `storage` holds the map; where it has none, it is made from what `services` use."""
 
-    def __init__(self, storage: Storage, services: Reader, ports: PortRange, below: Below) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        services: Reader,
+        ports: PortRange,
+        below: Below,
+        metrics: PortMetrics | None = None,
+    ) -> None:
+        self.metrics = metrics or AllocationMetrics().ports
         self._storage = storage
         self._services = services
         self._range = ports
@@ -41,6 +50,7 @@ class Ports:
                     bits, got = self._one(bits, number)
                 except PortRefused as refused:
                     refused.position = len(found)
+                    self.metrics.refused(number)
                     raise
                 found.append(got)
             return bits
@@ -49,6 +59,8 @@ class Ports:
             change(await self._bits())
         else:
             await self._change(change)
+            for number in wanted:
+                self.metrics.took(number)
         return found
 
     def _one(self, bits: int, number: int) -> tuple[int, int]:
@@ -70,6 +82,7 @@ class Ports:
     async def taken(self) -> set[int]:
         """All ports that are taken."""
         bits, first = await self._bits(), self._range.first
+        self.metrics.account(self._range.size, bits.bit_count())
         return {first + offset for offset in range(bits.bit_length()) if bits >> offset & 1}
 
     async def _bits(self) -> int:
@@ -92,10 +105,16 @@ class Ports:
         return bits
 
     async def _change(self, change: Callable[[int], int]) -> None:
+        taken = 0
+
         async def transform(current: StoredObject | None) -> bytes:
-            return portmap.encode(self._range, change(await self._of(current)))
+            nonlocal taken
+            bits = change(await self._of(current))
+            taken = bits.bit_count()
+            return portmap.encode(self._range, bits)
 
         await self._storage.update(KEY, transform)
+        self.metrics.account(self._range.size, taken)
 
 
 def numbers_of(service: Object) -> list[int]:

@@ -47,7 +47,11 @@ class Repair:
         """One round. Addresses are read before services: a service is written after its address."""
         held = await self._held.all()
         services = await self._services.all()
-        await self._account_ports(services)
+        try:
+            await self._account_ports(services)
+        except APIError:
+            self._ports.metrics.repair_failed()
+            raise
         await self._account_addresses(held, services)
 
     async def _account_ports(self, services: Iterable[Object]) -> None:
@@ -63,6 +67,7 @@ class Repair:
     async def _account_addresses(self, held: Iterable[Object], services: Iterable[Object]) -> None:
         used = {address: _owner(one) for one in services for address in addresses_of(one.get("spec") or {})}
         known = {one["metadata"]["name"] for one in held}
+        await self._addresses.account(known)
         for one in held:
             name, owner = one["metadata"]["name"], _parent(one)
             if owner is not None and used.get(name) != owner and self._is_old(one):

@@ -11,6 +11,7 @@ from pilothouse.admission.lookups import StoreReader, Stores
 from pilothouse.builtin.allocation.addresses import Addresses
 from pilothouse.builtin.allocation.addressrange import AddressRange, Below
 from pilothouse.builtin.allocation.claims import ServiceClaims
+from pilothouse.builtin.allocation.metrics import AllocationMetrics
 from pilothouse.builtin.allocation.portmap import PortRange
 from pilothouse.builtin.allocation.ports import FOLDER, Ports
 from pilothouse.builtin.allocation.repair import Repair
@@ -37,10 +38,13 @@ def allocation(
     node_ports: str,
     now: Callable[[], datetime],
     below: Below = random.randrange,
+    metrics: AllocationMetrics | None = None,
 ) -> Allocation:
     """`cidrs`: configured ranges; `node_ports`: "first-last"; `open_storage`: of a prefix."""
-    addresses = Addresses(stores, StoreReader(stores, "networking.k8s.io", "servicecidrs"), cidrs, now, below)
+    metrics = metrics or AllocationMetrics()
+    ranges = StoreReader(stores, "networking.k8s.io", "servicecidrs")
+    addresses = Addresses(stores, ranges, cidrs, now, below, metrics.addresses)
     services = StoreReader(stores, "", "services")
-    ports = Ports(open_storage(FOLDER), services, PortRange.parse(node_ports), below)
+    ports = Ports(open_storage(FOLDER), services, PortRange.parse(node_ports), below, metrics.ports)
     held = StoreReader(stores, "networking.k8s.io", "ipaddresses")
     return Allocation(ServiceClaims(addresses, ports), Repair(addresses, ports, services, held, now), ports)
