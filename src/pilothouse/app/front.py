@@ -37,12 +37,13 @@ from pilothouse.openapi.handlers import openapi_handler
 from pilothouse.openapi.model import USUAL, WITH_CBOR
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.debug_fairness import fairness_handlers
-from pilothouse.serving.health import CheckFailed, Health, HealthMetrics, health_handler
-from pilothouse.serving.hooks import Hooks, Step
+from pilothouse.serving.health import Check, CheckFailed, Health, HealthMetrics, health_handler
+from pilothouse.serving.hooks import Hooks
 from pilothouse.serving.http import Handler
 from pilothouse.storage.api import Engine
 from pilothouse.storage.errors import StorageError
 
+_INFORMERS = ("generic-apiserver-start-informers", "start-kube-aggregator-informers")
 _ETCD_SECONDS = 2.0  # the store must answer a check within
 
 
@@ -137,9 +138,9 @@ def document_encoder(renderer: Renderer) -> Callable[[str, dict[str, object], Fo
 
 def _health_pages(parts: Parts, routes: PathRoutes, aggregator: Aggregator, slis: Registry) -> None:
     metrics = HealthMetrics(parts.registry, slis)
-    probes = _probes(parts, aggregator)
-    parts.hooks.add("storage-readiness", probes["etcd"])
-    checks = health_checks(parts.hooks.checks(FORGIVEN), probes)
+    others = _checks(parts, aggregator)
+    parts.hooks.add("storage-readiness", others[0].probe)
+    checks = health_checks(parts.hooks.checks(FORGIVEN), others)
     began = time.monotonic()
     for name, listed in checks.items():
         grace = parts.settings.livez_grace_period if name == "livez" else 0.0
@@ -153,8 +154,10 @@ def _within(end: float) -> bool:
     return time.monotonic() < end
 
 
-def _probes(parts: Parts, aggregator: Aggregator) -> dict[str, Step]:
-    engine, hooks = parts.engine, parts.hooks
+def _checks(parts: Parts, aggregator: Aggregator) -> list[Check]:
+    """What is checked beside the hooks; the store comes first."""
+    engine, registered = parts.engine, aggregator.autoregister.complete.is_set
+    informed = parts.hooks.all_finished(*_INFORMERS)
 
     async def etcd() -> None:
         try:
@@ -166,26 +169,22 @@ def _probes(parts: Parts, aggregator: Aggregator) -> dict[str, Step]:
         except (StorageError, OSError, TimeoutError) as error:
             raise CheckFailed(f"the store does not answer: {error!r}") from error
 
-    def after(*names: str) -> Step:
-        async def probe() -> None:
-            missing = [name for name in names if not hooks.finished(name)]
-            if missing:
-                raise CheckFailed(f"waits for {', '.join(missing)}")
+    async def informers() -> None:
+        missing = [name for name in _INFORMERS if not parts.hooks.finished(name)]
+        if missing:
+            raise CheckFailed(f"waits for {', '.join(missing)}")
 
-        return probe
-
-    async def registered() -> None:
-        if not aggregator.autoregister.complete.is_set():
+    async def registration() -> None:
+        if not registered():
             raise CheckFailed("not all API services of our own are registered")
 
     async def shutdown() -> None:
         if parts.stopping():
             raise CheckFailed("process is shutting down")
 
-    return {
-        "etcd": etcd,
-        "informer-sync": after("generic-apiserver-start-informers", "start-kube-aggregator-informers"),
-        "autoregister-completion": registered,
-        "loopback-serving-certificate": after(),
-        "shutdown": shutdown,
-    }
+    return [
+        Check("etcd", etcd),
+        Check("informer-sync", informers, settled=informed),
+        Check("autoregister-completion", registration, forgiven=True, settled=registered),
+        Check("shutdown", shutdown),
+    ]

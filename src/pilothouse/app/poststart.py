@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from pilothouse.serving.health import Check, sure
-from pilothouse.serving.hooks import Step
 
 HOOKS: Final = {
     "start-apiserver-admission-initializer": "the plug-ins of admission have what they need",
@@ -61,26 +60,26 @@ def hook_names(storage_versions: bool) -> tuple[str, ...]:
     return tuple(names)
 
 
-def health_checks(hooks: Sequence[Check], probes: dict[str, Step]) -> dict[str, list[Check]]:
+def health_checks(hooks: Sequence[Check], others: Sequence[Check]) -> dict[str, list[Check]]:
     """The checks of each endpoint in the original's order.
 
-    `probes`: etcd, informer-sync, autoregister-completion, shutdown, loopback-serving-certificate.
+    `others`: etcd, informer-sync, autoregister-completion, shutdown.
     """
+    named = {check.name: check for check in others}
     after: list[Check] = []
     for check in hooks:
         after.append(check)
         if check.name.endswith(_REGISTERED):
-            after.append(Check("autoregister-completion", probes["autoregister-completion"], forgiven=True))
+            after.append(named["autoregister-completion"])
     first = [sure("ping"), sure("log")]
-    etcd = Check("etcd", probes["etcd"])
-    certificate = Check("loopback-serving-certificate", probes["loopback-serving-certificate"])
-    live = [*first, certificate, etcd, *after]
+    etcd = named["etcd"]
+    live = [*first, sure("loopback-serving-certificate"), etcd, *after]
     ready = [
         *first,
         etcd,
-        Check("etcd-readiness", probes["etcd"]),
-        Check("informer-sync", probes["informer-sync"]),
+        Check("etcd-readiness", etcd.probe),
+        named["informer-sync"],
         *after,
-        Check("shutdown", probes["shutdown"]),
+        named["shutdown"],
     ]
     return {"healthz": live, "livez": live, "readyz": ready}

@@ -58,13 +58,18 @@ class HealthMetrics:
             "This metric records the results of all healthcheck.",
             (*labels, "status"),
         )
+        self._bound: dict[tuple[str, str], tuple[Value, Value]] = {}
         for registry in registries:
             registry.add(self._last)
             registry.add(self._all)
 
     def passed(self, endpoint: str, check: str) -> tuple[Value, Value]:
         """The last result of a check, and how often it passed."""
-        return self._last.bind(check, endpoint), self._all.bind(check, endpoint, "success")
+        bound = self._bound.get((endpoint, check))
+        if bound is None:
+            bound = self._last.bind(check, endpoint), self._all.bind(check, endpoint, "success")
+            self._bound[endpoint, check] = bound
+        return bound
 
     def failed(self, endpoint: str, check: str) -> None:
         self._last.bind(check, endpoint).set(0.0)
