@@ -91,7 +91,8 @@ class BuiltinServer:
         make_name: Callable[[str], str] = partial(generate_name, choose=random.choice)
         if (resource.group, resource.plural) in AS_GIVEN:
             make_name = str
-        return Services(self._needs.now, self._new_uid, make_name, chain.bound(resource), self._needs.options.aside)
+        options, bound = self._needs.options, chain.bound(resource)
+        return Services(self._needs.now, self._new_uid, make_name, bound, options.aside, options.metrics.comparisons)
 
     def _install_version(self, store: GenericStore, version: str) -> None:
         resource = store.resource

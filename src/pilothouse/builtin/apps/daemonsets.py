@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.apps.deployments import PACKAGE, not_empty_selector, rolling_update
@@ -10,10 +10,11 @@ from pilothouse.builtin.shared.counts import never_less, not_negative_counts
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import selected_template
+from pilothouse.builtin.shared.podwarnings import spec_warnings
 from pilothouse.builtin.shared.portions import amount, at_most_all, portion
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import label_selector
-from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.builtin.shared.templates import prepare_template
 from pilothouse.machinery.digits import whole
 from pilothouse.machinery.rules import Field, at, defaults, immutable, not_negative, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -106,10 +107,17 @@ _status: Final = rules(
     )
 )  # fmt: skip
 
+
+def _warn(new: Object, old: Object | None) -> Sequence[str]:
+    """Of a template that is another than before."""
+    template = new["spec"]["template"]
+    return spec_warnings("spec.template", template) if old is None or template != old["spec"]["template"] else ()
+
+
 behaviour = Behaviour(
     defaults=_fill,
     prepare=_prepare,
     validate=_validate,
-    warn=template_warnings(of_pods=False),
+    warn=_warn,
     parts={"status": Part(validate=_status)},
 )

@@ -111,10 +111,12 @@ _status: Final = rules(
     )
 )  # fmt: skip
 
+_warn: Final = template_warnings()
+
 behaviour = Behaviour(
     defaults=_fill,
     prepare=prepare_template(),
     validate=_validate,
-    warn=template_warnings(),
-    parts={"status": Part(validate=_status)},
+    warn=_warn,
+    parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

@@ -37,10 +37,12 @@ _status: Final = rules(
     )
 )  # fmt: skip
 
+_warn: Final = template_warnings()
+
 behaviour = Behaviour(
     defaults=_fill,
     prepare=prepare_template({"replicas": 0}),
     validate=_validate,
-    warn=template_warnings(),
-    parts={"status": Part(validate=_status)},
+    warn=_warn,
+    parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

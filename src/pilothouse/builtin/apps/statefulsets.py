@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.apps.deployments import PACKAGE, not_empty_selector, rolling_update
@@ -15,6 +15,7 @@ from pilothouse.builtin.shared.portions import amount, at_most_all, portion
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.builtin.shared.volumewarnings import claim_warnings
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import (
     IMMUTABLE,
@@ -27,7 +28,7 @@ from pilothouse.machinery.rules import (
     rules,
     vocabulary,
 )
-from pilothouse.registry.behaviour import Behaviour, Part
+from pilothouse.registry.behaviour import Behaviour, Object, Part
 
 _ONLY: Final = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
@@ -159,10 +160,24 @@ _status: Final = rules(
     )
 )  # fmt: skip
 
+_template_warnings: Final = template_warnings(of_pods=False)
+_KEEPS_ALL: Final = "a negative value retains all historical revisions; a value >= 0 is recommended"
+
+
+def _warn(new: Object, old: Object | None) -> Sequence[str]:
+    spec, found = new["spec"], [*_template_warnings(new, old)]
+    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        part = "" if old is None else ".Spec"  # as the original tells it
+        found += claim_warnings(f"spec.volumeClaimTemplates[{index}]{part}", claim.get("spec") or {})
+    if (spec.get("revisionHistoryLimit") or 0) < 0:
+        found.append(f"spec.revisionHistoryLimit: {_KEEPS_ALL}")
+    return found
+
+
 behaviour = Behaviour(
     defaults=_fill,
     prepare=prepare_template({"replicas": 0, "availableReplicas": 0}),
     validate=_validate,
-    warn=template_warnings(),
-    parts={"status": Part(validate=_status)},
+    warn=_warn,
+    parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

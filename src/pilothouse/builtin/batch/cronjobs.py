@@ -6,16 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.batch.jobspec import job_spec
+from pilothouse.builtin.batch.jobspec import job_spec, job_warnings
 from pilothouse.builtin.batch.schedules import BadSchedule, check_schedule, time_zones
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
-from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
+from pilothouse.builtin.shared.podwarnings import name_warning
+from pilothouse.builtin.shared.templates import respecified
 from pilothouse.machinery.rules import Field, at, defaults, not_negative, one_of, required, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
 _ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}", re.ASCII)
 _IN_SCHEDULE: Final = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+_ZONE_IN_SCHEDULE: Final = (
+    "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
+    "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+)
 _EXPLICIT: Final = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
 
 _fill: Final = defaults(
@@ -78,8 +83,11 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
 
 def _warn(new: Object, old: Object | None) -> Sequence[str]:
     found = list(name_warning(new, of_pods=True)) if old is None else []
-    before = _pods(old) if old is not None else None
-    found += spec_warnings("spec.jobTemplate.spec.template", _pods(new), before)
+    spec = new.get("spec") or {}
+    if respecified(new, old):
+        found += job_warnings("spec.jobTemplate.spec", (spec.get("jobTemplate") or {}).get("spec") or {})
+    if "TZ" in spec.get("schedule", ""):
+        found.append(_ZONE_IN_SCHEDULE)
     return found
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.batch.jobchange import job_update
-from pilothouse.builtin.batch.jobspec import job_spec, job_spec_defaults
+from pilothouse.builtin.batch.jobspec import job_spec, job_spec_defaults, job_warnings
 from pilothouse.builtin.batch.jobstatus import job_status
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podtemplate import MISMATCH
-from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
+from pilothouse.builtin.shared.podwarnings import name_warning
 from pilothouse.builtin.shared.selectors import is_empty, is_valid, label_selector, matches
+from pilothouse.builtin.shared.templates import respecified
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, at, computed, defaults, on_update, rules, sees_absent, sorted_map
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -106,9 +107,7 @@ def _matching(spec: Mapping[str, Any], field: Field) -> None:
 
 def _warn(new: Object, old: Object | None) -> Sequence[str]:
     found = list(name_warning(new, of_pods=True)) if old is None else []
-    template = (new.get("spec") or {}).get("template") or {}
-    before = ((old.get("spec") or {}).get("template") or {}) if old else None
-    return [*found, *spec_warnings("spec.template", template, before)]
+    return [*found, *job_warnings("spec", new.get("spec") or {})] if respecified(new, old) else found
 
 
 def _prepare_status(new: Object, old: Object | None, context: Context) -> None:

@@ -9,8 +9,13 @@ from pilothouse.builtin.batch.jobpolicies import failure_policy, success_policy
 from pilothouse.builtin.shared.paths import domain_prefixed
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import pod_template
+from pilothouse.builtin.shared.podwarnings import spec_warnings
 from pilothouse.machinery.rules import Field, at, defaults, not_negative, one_of, together
 
+_TOO_MANY_INDEXES: Final = (
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes "
+    "might not be able to track completedIndexes when a big number of indexes fail"
+)
 MAX_INDEXED: Final = 100_000
 _MANY: Final = 10_000
 _SEVERAL: Final = "when completion mode is Indexed"
@@ -141,3 +146,12 @@ job_spec: Final = together(
     _template,
 )
 """Told from the spec."""
+
+
+def job_warnings(path: str, spec: Object) -> list[str]:
+    """About the spec of a job at `path`."""
+    found = []
+    many = (spec.get("completions") or 0) > MAX_INDEXED and (spec.get("parallelism") or 0) > _MANY
+    if spec.get("completionMode") == "Indexed" and many:
+        found.append(f"{path}: {_TOO_MANY_INDEXES}")
+    return [*found, *spec_warnings(f"{path}.template", spec.get("template") or {})]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared.addresses import endpoint_whys
+from pilothouse.builtin.shared.addresses import address_warnings, endpoint_whys
 from pilothouse.builtin.shared.containers import PROTOCOLS
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, defaults, rules
 from pilothouse.registry.behaviour import Behaviour
+
+_MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
+_CONTROLLER: Final = "endpoint-controller"
 
 Object = Mapping[str, Any]
 
@@ -61,4 +64,17 @@ def _subsets(items: Sequence[Object], field: Field) -> None:
 
 _fill: Final = defaults({"subsets[].ports[].protocol": "TCP"})
 
-behaviour = Behaviour(defaults=_fill, validate=rules(at("subsets", _subsets)))
+
+def _warn(new: Object, old: Object | None) -> list[str]:
+    if (new["metadata"].get("labels") or {}).get(_MANAGED_BY) == _CONTROLLER:
+        return []  # it spells addresses well
+    return [
+        text
+        for index, subset in enumerate(new.get("subsets") or ())
+        for name in ("addresses", "notReadyAddresses")
+        for number, one in enumerate(subset.get(name) or ())
+        for text in address_warnings(f"subsets[{index}].{name}[{number}].ip", one.get("ip"))
+    ]
+
+
+behaviour = Behaviour(defaults=_fill, validate=rules(at("subsets", _subsets)), warn=_warn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared.addresses import old_network
+from pilothouse.builtin.shared.addresses import network_warnings, old_network
 from pilothouse.builtin.shared.amounts import NANO, nanos, round_amounts
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.resources import INTEGERS
@@ -141,4 +141,17 @@ _validate: Final = rules(
 )
 _parts: Final = {"status": Part(validate=rules(at("status", at("addresses", _addresses), _status)))}
 
-behaviour = Behaviour(defaults=_fill, prepare=_prepare, validate=_validate, parts=_parts)
+
+def _warn(new: Object, old: Object | None) -> list[str]:
+    spec = new.get("spec") or {}
+    found = []
+    if spec.get("configSource") is not None:
+        found.append("spec.configSource: the feature is removed")
+    if spec.get("externalID"):
+        found.append("spec.externalID: this field is deprecated, and is unused by Kubernetes")
+    for index, text in enumerate(spec.get("podCIDRs") or ()):
+        found += network_warnings(f"spec.podCIDRs[{index}]", text)
+    return found
+
+
+behaviour = Behaviour(defaults=_fill, prepare=_prepare, validate=_validate, warn=_warn, parts=_parts)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.core.podchange import ephemeral_update, pod_resize, pod_update
 from pilothouse.builtin.core.podstatus import pod_status
+from pilothouse.builtin.shared.addresses import address_warnings
 from pilothouse.builtin.shared.containers import image_blanks
 from pilothouse.builtin.shared.podannotations import annotation_changes, armor_agrees, pod_annotations, seccomp_agrees
 from pilothouse.builtin.shared.poddefaults import pod_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podspec import pod_spec
-from pilothouse.builtin.shared.podwarnings import pod_warnings
+from pilothouse.builtin.shared.podwarnings import armor_warning, pod_warnings
 from pilothouse.builtin.shared.prepared import add_label_keys, armor_profiles, keep_metadata
 from pilothouse.builtin.shared.qos import qos_class
 from pilothouse.machinery.rules import Field, at, if_changed, on_create, on_update, rules
@@ -97,7 +98,8 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
         ]
     new["status"] = status
     add_label_keys(new)
-    armor_profiles(new)
+    for container in armor_profiles(new):
+        context.warn(armor_warning("", container))
 
 
 def _prepare_status(new: Object, old: Object | None, context: Context) -> None:
@@ -166,8 +168,20 @@ _validate: Final = rules(
     at("spec", on_update(if_changed(pod_update))),
 )
 _status: Final = rules(at("metadata", _annotation_changes, _annotations), at("status", pod_status))
+
+
+def _warn_status(new: Object, old: Object | None) -> Sequence[str]:
+    status = new.get("status") or {}
+    return [
+        text
+        for name in ("podIPs", "hostIPs")
+        for index, one in enumerate(status.get(name) or ())
+        for text in address_warnings(f"status.{name}[{index}].ip", one.get("ip"))
+    ]
+
+
 _parts: Final = {
-    "status": Part(_prepare_status, _status),
+    "status": Part(_prepare_status, _status, _warn_status),
     "ephemeralcontainers": Part(_prepare_ephemeral, rules(at("spec", _spec, ephemeral_update))),
     "resize": Part(_prepare_resize, rules(at("spec", _spec, pod_resize))),
 }

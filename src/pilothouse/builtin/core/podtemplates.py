@@ -9,6 +9,7 @@ from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podtemplate import pod_template
 from pilothouse.builtin.shared.podwarnings import spec_warnings
+from pilothouse.builtin.shared.templates import respecified
 from pilothouse.machinery.rules import at, defaults, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
@@ -18,7 +19,7 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
 
 
 def _warn(new: Object, old: Object | None) -> Sequence[str]:
-    return spec_warnings("template", new.get("template") or {}, (old or {}).get("template"))
+    return spec_warnings("template", new.get("template") or {}) if respecified(new, old) else ()
 
 
 _validate: Final = rules(at("template", pod_template))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.counts import not_negative_counts, ready_within_total
 from pilothouse.builtin.shared.objectnames import declared_subdomain_name
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import check_labels, only_restarting, pod_template
-from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
+from pilothouse.builtin.shared.templates import prepare_template, respecified
 from pilothouse.machinery.rules import Field, at, computed, defaults, not_negative, required, rules, sees_absent
 from pilothouse.registry.behaviour import Behaviour, Object, Part
 
@@ -65,10 +66,18 @@ _status: Final = rules(
     )
 )
 
+
+def _warn(new: Object, old: Object | None) -> Sequence[str]:
+    """Of an update the original looks at the template that is replaced."""
+    found = list(name_warning(new, of_pods=True)) if old is None else []
+    judged = (new if old is None else old)["spec"].get("template") or {}
+    return [*found, *spec_warnings("spec.template", judged)] if respecified(new, old) else found
+
+
 behaviour = Behaviour(
     defaults=_fill,
     prepare=prepare_template({"replicas": 0}),
     validate=_validate,
-    warn=template_warnings(),
-    parts={"status": Part(validate=_status)},
+    warn=_warn,
+    parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.core import servicefields
 from pilothouse.builtin.core.serviceaddresses import address_update, related
 from pilothouse.builtin.core.servicefields import HEADLESS, externally_accessible, needs_health_check_port
-from pilothouse.builtin.shared.addresses import endpoint_whys, old_address, old_network
+from pilothouse.builtin.shared.addresses import (
+    address_warnings,
+    endpoint_whys,
+    network_warnings,
+    old_address,
+    old_network,
+)
 from pilothouse.builtin.shared.conditions import conditions
 from pilothouse.builtin.shared.containers import PROTOCOLS
 from pilothouse.builtin.shared.internals import internal
@@ -230,10 +236,27 @@ def _ingress(items: Sequence[Spec], field: Field) -> None:
                 field.invalid(f"[{index}].hostname", host, "must be a DNS name, not an IP address")
 
 
+def _spelling(name: str, texts: Sequence[str] | None) -> Iterator[str]:
+    for index, text in enumerate(texts or ()):
+        yield from address_warnings(f"spec.{name}[{index}]", text)
+
+
+def _warn_status(new: Object, old: Object | None) -> Sequence[str]:
+    points = ((new.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    return [
+        text
+        for index, point in enumerate(points)
+        for text in address_warnings(f"status.loadBalancer.ingress[{index}]", point.get("ip"))
+    ]
+
+
 def _warn(new: Object, old: Object | None) -> Sequence[str]:
     spec, annotations, found = new.get("spec") or {}, new["metadata"].get("annotations") or {}, []
     if _HINTS in annotations:
         found.append(f"annotation {_HINTS} is deprecated, please use {_MODE} instead")
+    external: Sequence[str] = spec.get("externalIPs") or ()
+    by_name = spec.get("type") == "ExternalName"
+    found += _spelling("clusterIPs", spec.get("clusterIPs"))
     if _is_headless(spec):
         if spec.get("loadBalancerIP"):
             found.append("spec.loadBalancerIP is ignored for headless services")
@@ -241,9 +264,17 @@ def _warn(new: Object, old: Object | None) -> Sequence[str]:
             found.append("spec.externalIPs is ignored for headless services")
         if spec.get("sessionAffinity", "None") != "None":
             found.append("spec.SessionAffinity is ignored for headless services")
-    elif spec.get("externalIPs") and (old is None or (old.get("spec") or {}).get("externalIPs") != spec["externalIPs"]):
+    elif (
+        external and not by_name and (old is None or (old.get("spec") or {}).get("externalIPs") != spec["externalIPs"])
+    ):
         found.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
-    if spec.get("type") != "ExternalName" and spec.get("externalName"):
+    found += _spelling("externalIPs", external)
+    found += address_warnings("spec.loadBalancerIP", spec.get("loadBalancerIP"))
+    for index, text in enumerate(spec.get("loadBalancerSourceRanges") or ()):
+        found += network_warnings(f"spec.loadBalancerSourceRanges[{index}]", text.strip())
+    if by_name and external:
+        found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
+    if not by_name and spec.get("externalName"):
         found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
     if spec.get("trafficDistribution") == "PreferClose":
         found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
@@ -277,5 +308,5 @@ behaviour = Behaviour(
     prepare=servicefields.prepare,
     validate=rules(_service),
     warn=_warn,
-    parts={"status": Part(validate=_status)},
+    parts={"status": Part(validate=_status, warn=_warn_status)},
 )

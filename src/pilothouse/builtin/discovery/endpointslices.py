@@ -32,6 +32,10 @@ _MOST_HINTS: Final = 8
 _fill = defaults({"ports[].name": "", "ports[].protocol": "TCP"})
 
 
+_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
+_CONTROLLERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
+
+
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
     """The map of topology labels was given up with v1beta1."""
     for endpoint in new.get("endpoints") or ():
@@ -148,10 +152,12 @@ def _warn(new: Object, old: Object | None) -> list[str]:
     if new.get("addressType") == "FQDN":
         return ["spec.addressType: FQDN endpoints are deprecated"]
     found: list[str] = []
+    if (new["metadata"].get("labels") or {}).get(_MANAGED_BY) in _CONTROLLERS:
+        return found  # they spell addresses well
     for index, endpoint in enumerate(new.get("endpoints") or ()):
         for number, text in enumerate(endpoint.get("addresses") or ()):
             if not addresses.is_plain(text):
-                found += addresses.address_warnings(f"spec.endpoints[{index}].addresses[{number}]", text)
+                found += addresses.address_warnings(f"endpoints[{index}].addresses[{number}]", text)
     return found
 
 

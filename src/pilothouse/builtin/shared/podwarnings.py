@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.builtin.shared.addresses import address_warnings
 from pilothouse.builtin.shared.amounts import is_whole
 from pilothouse.builtin.shared.volumewarnings import volume_warnings
 from pilothouse.kit.memo import Stamped
@@ -20,14 +21,17 @@ _LABELS: Final = {
     "failure-domain.beta.kubernetes.io/zone": ("v1.17", "topology.kubernetes.io/zone"),
 }
 _CRITICAL: Final = "scheduler.alpha.kubernetes.io/critical-pod"
+_SYSCTLS: Final = ("security.alpha.kubernetes.io/sysctls", "security.alpha.kubernetes.io/unsafe-sysctls")
 _SECCOMP: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_OF: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _ARMOR_OF: Final = "container.apparmor.security.beta.kubernetes.io/"
-_OLD: Final = (_CRITICAL, _SECCOMP, _SECCOMP_OF, _ARMOR_OF)
+_OLD: Final = (_CRITICAL, *_SYSCTLS, _SECCOMP, _SECCOMP_OF, _ARMOR_OF)
+_WHOLE: Final = ("memory", "ephemeral-storage")  # amounts of bytes
 _TERMS: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_NEGATIVE: Final = "must be >= 0; negative values are invalid and will be treated as 1"
 _SELECTS_NONE: Final = "a null labelSelector results in matching no pod"
-_KINDS: Final = ("initContainers", "containers")
+_KINDS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 Object = Mapping[str, Any]
 
@@ -106,41 +110,43 @@ def _placement(path: str, spec: Object) -> Iterator[str]:
 def _repeated(path: str, spec: Object) -> Iterator[str]:
     for index, one in repeated(spec.get("hostAliases") or (), lambda one: one.get("ip", "")):
         yield f'{path}hostAliases[{index}].ip: duplicate ip "{one.get("ip", "")}"'
-    seen: set[str] = set()
-    for index, one in enumerate(spec.get("imagePullSecrets") or ()):
-        name = one.get("name", "")
-        if not name:
+    secrets: Sequence[Object] = spec.get("imagePullSecrets") or ()
+    for index, one in repeated(secrets, lambda one: one.get("name", "")):
+        yield f'{path}imagePullSecrets[{index}].name: duplicate name "{one.get("name", "")}"'
+    for index, one in enumerate(secrets):
+        if not one.get("name"):
             yield f'{path}imagePullSecrets[{index}].name: invalid empty name ""'
-        elif name in seen:
-            yield f'{path}imagePullSecrets[{index}].name: duplicate name "{name}"'
-        seen.add(name)
 
 
-def _annotations(path: str, template: Object, container: str = "") -> Iterator[str]:
-    """About the pod's annotations, or those that name one container."""
-    found = (template.get("metadata") or {}).get("annotations")
-    if not found:
-        return
-    where = f"{path}metadata.annotations"
-    if not container:
-        if _SECCOMP in found:
-            yield f'{where}[{_SECCOMP}]: non-functional in v1.27+; use the "seccompProfile" field instead'
-        return
-    if _SECCOMP_OF + container in found:
-        key = _SECCOMP_OF + container
-        yield f'{where}[{key}]: non-functional in v1.27+; use the "seccompProfile" field instead'
-    if _ARMOR_OF + container in found:
-        spec = template.get("spec") or {}
-        whole = (spec.get("securityContext") or {}).get("appArmorProfile")
-        own = [
-            (one.get("securityContext") or {}).get("appArmorProfile")
-            for kind in _KINDS
-            for one in spec.get(kind) or ()
-            if one.get("name") == container
-        ]
-        if whole is None and not any(own):
-            key = _ARMOR_OF + container
-            yield f'{where}[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead'
+def _old_features(path: str, annotations: Object) -> Iterator[str]:
+    """Annotations that do nothing any more."""
+    if _CRITICAL in annotations:
+        use = 'use the "priorityClassName" field instead'
+        yield f"{path}metadata.annotations[{_CRITICAL}]: non-functional in v1.16+; {use}"
+    for key in _SYSCTLS:
+        if key in annotations:
+            yield f'{path}metadata.annotations[{key}]: non-functional in v1.11+; use the "sysctls" field instead'
+
+
+def _no_seccomp(path: str, key: str, annotations: Object, thing: Object) -> Iterator[str]:
+    """The seccomp annotation of a pod's spec or a container that has no such field."""
+    if key in annotations and not (thing.get("securityContext") or {}).get("seccompProfile"):
+        yield f'{path}metadata.annotations[{key}]: non-functional in v1.27+; use the "seccompProfile" field instead'
+
+
+def armor_warning(path: str, container: str) -> str:
+    """An AppArmor annotation without a field for the container."""
+    where = f"{path}metadata.annotations[{_ARMOR_OF}{container}]"
+    return f'{where}: deprecated since v1.30; use the "appArmorProfile" field instead'
+
+
+def _no_armor(path: str, annotations: Object, spec: Object, container: Object) -> Iterator[str]:
+    """For templates; of pods it is told when their fields are filled in from it."""
+    name = container.get("name", "")
+    if path and _ARMOR_OF + name in annotations:
+        found = [(one.get("securityContext") or {}).get("appArmorProfile") for one in (spec, container)]
+        if not any(found):
+            yield armor_warning(path, name)
 
 
 def fractional(path: str, kind: str, name: str, amounts: Object) -> Iterator[str]:
@@ -153,20 +159,28 @@ def fractional(path: str, kind: str, name: str, amounts: Object) -> Iterator[str
 def _container(path: str, container: Object) -> Iterator[str]:
     resources = container.get("resources")
     if resources:
-        for name in ("memory", "ephemeral-storage"):
+        for name in _WHOLE:
             for kind in ("limits", "requests"):
                 yield from fractional(f"{path}.resources", kind, name, resources.get(kind) or {})
-    seen: dict[str, int] = {}
+    seen: set[str] = set()
     for index, one in enumerate(container.get("env") or ()):
-        name = one.get("name", "")
-        if name in seen and f"$({name})" not in one.get("value", ""):
+        name, text = one.get("name", ""), one.get("value", "")
+        itself = f"$({name})"
+        if name in seen and (text == itself or itself not in text):
             yield f'{path}.env[{index}]: hides previous definition of "{name}", which may be dropped when using apply'
-        seen[name] = index
+        seen.add(name)
 
 
-def _ports(path: str, container: Object, taken: list[tuple[str, Object]]) -> Iterator[str]:
-    for index, port in enumerate(container.get("ports") or ()):
-        where = f"{path}.ports[{index}]"
+def _all_ports(path: str, spec: Object) -> Iterator[tuple[str, Object]]:
+    for kind in _KINDS:
+        for index, container in enumerate(spec.get(kind) or ()):
+            for number, port in enumerate(container.get("ports") or ()):
+                yield f"{path}{kind}[{index}].ports[{number}]", port
+
+
+def _ports(path: str, spec: Object) -> Iterator[str]:
+    taken: list[tuple[str, Object]] = []
+    for where, port in _all_ports(path, spec):
         host, address = port.get("hostPort", 0), port.get("hostIP", "")
         if address and not host:
             shown = (
@@ -174,63 +188,81 @@ def _ports(path: str, container: Object, taken: list[tuple[str, Object]]) -> Ite
                 f"Protocol:{port.get('protocol', '')} HostIP:{address}}}"
             )
             yield f"{where}: hostIP set without hostPort: {shown}"
-        same = [one for one in taken if _same_port(port, one[1])]
-        for other, before in same:
-            if (host, address) == (before.get("hostPort", 0), before.get("hostIP", "")):
-                yield f"{where}: duplicate port definition with {other}"
-        for other, before in same:
-            there = before.get("hostPort", 0)
-            if (host, address) != (there, before.get("hostIP", "")) and not (host and there and host != there):
-                yield f"{where}: overlapping port definition with {other}"
+        for other, before in taken:
+            if _same_port(port, before):
+                there, its_address = before.get("hostPort", 0), before.get("hostIP", "")
+                if (host, address) == (there, its_address):
+                    yield f"{where}: duplicate port definition with {other}"
+                elif not host or not there:
+                    yield f"{where}: overlapping port definition with {other}"
+                elif host == there and bool(address) != bool(its_address):
+                    yield f"{where}: dangerously ambiguous port definition with {other}"
         taken.append((where, port))
+    yield from _port_names(taken)
+
+
+def _port_names(ports: Sequence[tuple[str, Object]]) -> Iterator[str]:
+    first: dict[str, str] = {}
+    for where, port in ports:
+        name = port.get("name", "")
+        other = first.setdefault(name, where)
+        if name and other != where:
+            use = f"services and probes that select ports by name will use {other}"
+            yield f'{where}: duplicate port name "{name}" with {other}, {use}'
 
 
 def _same_port(one: Object, other: Object) -> bool:
     return all(one.get(name) == other.get(name) for name in ("containerPort", "protocol"))
 
 
-def spec_warnings(prefix: str, template: Object, old: Object | None) -> list[str]:
-    """About a pod (`prefix` empty) or a template at `prefix`. Nothing about what is as it was."""
+def _addresses(path: str, spec: Object) -> Iterator[str]:
+    """About addresses that could be spelled better."""
+    for index, text in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
+        yield from address_warnings(f"{path}dnsConfig.nameservers[{index}]", text)
+    for index, one in enumerate(spec.get("hostAliases") or ()):
+        yield from address_warnings(f"{path}hostAliases[{index}].ip", one.get("ip", ""))
+
+
+def spec_warnings(prefix: str, template: Object) -> list[str]:
+    """About a pod (`prefix` empty) or a template at `prefix`."""
     spec = template.get("spec") or {}
-    if old is not None and old.get("spec") == spec:
-        return []
     start = f"{prefix}." if prefix else ""
     annotations = (template.get("metadata") or {}).get("annotations") or {}
     if any(map(_is_old, annotations)):
-        return _whole_warnings(start, template, spec, annotations)
+        return _whole_warnings(start, spec, annotations)
     key = _quiet.key(spec)
     if _quiet.get(key):
         return []
-    found = _whole_warnings(start, template, spec, {})
+    found = _whole_warnings(start, spec, {})
     if not found:
         _quiet.keep(key, True)
     return found
 
 
-def _whole_warnings(start: str, template: Object, spec: Object, annotations: Object) -> list[str]:
+def _whole_warnings(start: str, spec: Object, annotations: Object) -> list[str]:
     path = f"{start}spec."
     found = list(_placement(path, spec))
-    if _CRITICAL in annotations:
-        use = 'use the "priorityClassName" field instead'
-        found.append(f"{start}metadata.annotations[{_CRITICAL}]: non-functional in v1.16+; {use}")
-    found += _repeated(path, spec)
+    found += _old_features(start, annotations)
     found += volume_warnings(path, spec)
-    found += _annotations(start, template)
-    taken: list[tuple[str, Object]] = []
+    found += _repeated(path, spec)
+    for name in _WHOLE:
+        found += fractional(f"{start}spec", "overhead", name, spec.get("overhead") or {})
+    found += _no_seccomp(start, _SECCOMP, annotations, spec)
     for kind in _KINDS:
         for index, container in enumerate(spec.get(kind) or ()):
-            where = f"{path}{kind}[{index}]"
             if annotations:
-                found += _annotations(start, template, container.get("name", ""))
-            found += _container(where, container)
-            if kind == "containers" and container.get("ports"):
-                found += _ports(where, container, taken)
+                found += _no_seccomp(start, _SECCOMP_OF + container.get("name", ""), annotations, container)
+                found += _no_armor(start, annotations, spec, container)
+            found += _container(f"{path}{kind}[{index}]", container)
+    found += _ports(path, spec)
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        found.append(f"{path}terminationGracePeriodSeconds: {_NEGATIVE}")
     if spec.get("affinity"):
         found += _pod_affinity(f"{path}affinity", spec["affinity"])
+    found += _addresses(path, spec)
     return found
 
 
 def pod_warnings(new: Object, old: Object | None) -> Sequence[str]:
-    """For a pod."""
-    found = list(name_warning(new, of_pods=False)) if old is None else []
-    return [*found, *spec_warnings("", new, old)]
+    """For a new pod; who changes pods is no human."""
+    return [*name_warning(new, of_pods=False), *spec_warnings("", new)] if old is None else ()

@@ -67,19 +67,24 @@ def _armor(text: str) -> Object | None:
     return None
 
 
-def armor_profiles(pod: Object) -> None:
-    """AppArmor annotations of old become fields, where no field says otherwise."""
+def armor_profiles(pod: Object) -> list[str]:
+    """AppArmor annotations of old become fields, where no field says otherwise; the containers that this is about."""
+    found: list[str] = []
     annotations = (pod.get("metadata") or {}).get("annotations")
     if not annotations or not any(key.startswith(_ARMOR) for key in annotations):
-        return
+        return found
     spec = pod.get("spec") or {}
     if (spec.get("os") or {}).get("name") == "windows":
-        return
+        return found
     whole = (spec.get("securityContext") or {}).get("appArmorProfile")
     for kind in ("initContainers", "containers"):
         for container in spec.get(kind) or ():
             text = annotations.get(_ARMOR + container.get("name", ""))
-            profile = _armor(text) if text else None
             own = (container.get("securityContext") or {}).get("appArmorProfile")
-            if profile is not None and own is None and profile != whole:
+            profile = _armor(text) if text else None
+            if text is None or own is not None or (profile is not None and profile == whole):
+                continue
+            found.append(container.get("name", ""))
+            if profile is not None:
                 container["securityContext"] = {**(container.get("securityContext") or {}), "appArmorProfile": profile}
+    return found

@@ -28,13 +28,16 @@ def prepare_template(status: Object | None = None) -> Callable[[Object, Object |
     return prepare
 
 
+def respecified(new: Object, old: Object | None) -> bool:
+    """Whether a thing is new, or its spec is another than before."""
+    return old is None or new["metadata"].get("generation") != old["metadata"].get("generation")
+
+
 def template_warnings(of_pods: bool = True) -> Callable[[Object, Object | None], Sequence[str]]:
     """Warnings about `spec.template`; with `of_pods` also about a name that pods will bear."""
 
     def warn(new: Object, old: Object | None) -> Sequence[str]:
         found = list(name_warning(new, of_pods=True)) if of_pods and old is None else []
-        if old is None or _template(new) != _template(old):
-            found += spec_warnings("spec.template", _template(new), _template(old) if old else None)
-        return found
+        return [*found, *spec_warnings("spec.template", _template(new))] if respecified(new, old) else found
 
     return warn

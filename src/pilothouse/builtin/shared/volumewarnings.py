@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import is_whole
@@ -77,19 +77,30 @@ def _files(volume: Object) -> Iterator[str]:
     elif volume.get("downwardAPI") is not None:
         yield from _overlapping(f"{label} (DownwardAPI)", _items(volume["downwardAPI"], ""))
     elif volume.get("projected") is not None:
+        for source in volume["projected"].get("sources") or ():
+            if not any(value is not None for value in source.values()):
+                yield f"{label} (Projected) has no sources provided"
         yield from _overlapping(f"{label} (Projected)", _projected(volume["projected"]))
 
 
 def volume_warnings(path: str, spec: Object) -> Iterator[str]:
-    """About `volumes` of a spec at `path`."""
-    for index, volume in enumerate(spec.get("volumes") or ()):
+    """About `volumes` of a spec at `path`: their sources, then their files."""
+    volumes: Sequence[Object] = spec.get("volumes") or ()
+    for index, volume in enumerate(volumes):
         for name in volume:
             if name in OLD_SOURCES:
                 shown, what = OLD_SOURCES[name]
                 yield f"{path}volumes[{index}].{shown}: {what}"
         claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
-        storage = (((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}).get("storage")
-        if storage is not None and not is_whole(storage):
-            where = f"{path}volumes[{index}].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]"
-            yield f'{where}: fractional byte value "{storage}" is invalid, must be an integer'
+        where = f"{path}volumes[{index}].ephemeral.volumeClaimTemplate.spec"
+        yield from claim_warnings(where, claim.get("spec") or {})
+    for volume in volumes:
         yield from _files(volume)
+
+
+def claim_warnings(path: str, spec: Object) -> Iterator[str]:
+    """About the spec of a claim: bytes come whole."""
+    storage = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    if storage is not None and not is_whole(storage):
+        where = f"{path}.resources.requests[storage]"
+        yield f'{where}: fractional byte value "{storage}" is invalid, must be an integer'

@@ -6,6 +6,7 @@ from typing import Final
 
 from pilothouse.builtin.shared.amounts import not_negative_amount
 from pilothouse.builtin.shared.fields import fixed
+from pilothouse.builtin.shared.podwarnings import node_term_warnings, replaced_label
 from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, immutable, rules
@@ -17,6 +18,16 @@ def _class(value: Object, field: Field) -> None:
     field.all_invalid("storageClassName", name, names.subdomain(name))
 
 
+def _warn(new: Object, old: Object | None) -> list[str]:
+    topology = new.get("nodeTopology") or {}
+    found = list(node_term_warnings("nodeTopology", topology))
+    for key in sorted(topology.get("matchLabels") or ()):
+        why = replaced_label(key)
+        if why:
+            found.append(f"nodeTopology.matchLabels.{key}: {why}")
+    return found
+
+
 behaviour: Final = Behaviour(
     validate=rules(
         at("nodeTopology", label_selector),
@@ -24,5 +35,6 @@ behaviour: Final = Behaviour(
         at("capacity", not_negative_amount),
         at("nodeTopology", immutable),
         at("storageClassName", fixed()),
-    )
+    ),
+    warn=_warn,
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pilothouse.builtin.shared.fields import given
+from pilothouse.builtin.shared.podwarnings import replaced_label
 from pilothouse.builtin.storage.parameters import at_most_so_many, provisioner
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, defaults, immutable_null, one_of, required, rules
@@ -59,6 +60,15 @@ def _topologies(value: Sequence[Object], field: Field) -> None:
     field.each("", term, value)
 
 
+def _warn(new: Object, old: Object | None) -> list[str]:
+    return [
+        f"allowedTopologies[{index}].matchLabelExpressions[{number}].key: {why}"
+        for index, term in enumerate(new.get("allowedTopologies") or ())
+        for number, one in enumerate(term.get("matchLabelExpressions") or ())
+        if (why := replaced_label(one.get("key", "")))
+    ]
+
+
 behaviour: Final = Behaviour(
     defaults=_fill,
     validate=rules(
@@ -73,4 +83,5 @@ behaviour: Final = Behaviour(
         at("reclaimPolicy", immutable_null),
         at("volumeBindingMode", immutable_null),
     ),
+    warn=_warn,
 )
