@@ -118,7 +118,13 @@ class Forms:
             return Response(
                 status, headers_of(form.media_type), self._text(tables.object_table(columns, obj, row), form)
             )
-        if form.media_type == PROTOBUF and self.binary is not None:
+        if form.form:
+            body = (
+                self.binary.partial(obj, form.form_version)
+                if form.media_type == PROTOBUF and self.binary is not None
+                else self._text(tables.partial_object(tables.metadata_json(obj), form.form_version), form)
+            )
+        elif form.media_type == PROTOBUF and self.binary is not None:
             body = self.binary.virtual(obj)
         else:
             body = self._text(dumps(obj), form)

@@ -7,9 +7,10 @@ from functools import partial
 
 from pilothouse.endpoints.apply import applied_configuration, apply_options
 from pilothouse.endpoints.asked import asked_write, check_namespace
+from pilothouse.endpoints.get import read_of
 from pilothouse.endpoints.patch import check_patch_type, is_apply, read_patch
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
-from pilothouse.endpoints.update import check_names
+from pilothouse.endpoints.update import check_names, check_uid
 from pilothouse.machinery.decode import Findings
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.capabilities import PartGetter, PartUpdater, VirtualCreater
@@ -54,9 +55,10 @@ def taken(scope: Scope, value: Object) -> Object:
 
 
 async def get_part(scope: Scope, storage: PartGetter, request: Request) -> Response:
-    info, _ = info_of(request)
+    info, query = info_of(request)
     form = scope.forms.negotiate(request, OBJECT_FORMS)
-    return scope.forms.virtual_response(await storage.get_part(info.namespace, info.name), scope.version, form)
+    shown = await storage.get_part(info.namespace, info.name, *read_of(query))
+    return scope.forms.virtual_response(shown, scope.version, form)
 
 
 async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> Response:
@@ -69,6 +71,8 @@ async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> R
 
     async def produce(old: Object | None) -> Object:
         made = template()
+        if old is not None:
+            check_uid(scope, write, made, old)
         await scope.store.services.admission.mutate_part("UPDATE", made, old, write, partial(taken, scope))
         return made
 
@@ -94,6 +98,7 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
     async def produce(old: Object | None) -> Object:
         assert old is not None
         made = patch(old)
+        check_names(scope, info, made)
         await scope.store.services.admission.mutate_part("UPDATE", made, old, write, partial(taken, scope))
         return made
 

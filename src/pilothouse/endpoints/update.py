@@ -42,15 +42,15 @@ def unconditional(scope: Scope) -> bool | None:
 
 
 def check_names(scope: Scope, info: RequestInfo, obj: Object) -> None:
-    metadata = obj.get("metadata") or {}
-    name = metadata.get("name")
+    """Raises BadRequest for an object of another namespace or name than the URL's, and for one without a name."""
+    check_namespace(scope, info, obj)
+    name = (obj.get("metadata") or {}).get("name")
     if not name:
         raise bad_request(
             f"the name of the object ({info.name} based on URL) was undeterminable: name must be provided"
         )
     if name != info.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
-    check_namespace(scope, info, obj)
 
 
 def updated(scope: Scope, obj: Object, old: Object | None, write: Write) -> Object:

@@ -11,7 +11,9 @@ from pilothouse.registry.capabilities import Produce
 from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
+from pilothouse.registry.scale import same_parent
 from pilothouse.registry.store import GenericStore
+from pilothouse.storage.api import Read
 
 _SHOWN_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 _MOST: Final = 2**31 - 1
@@ -35,9 +37,9 @@ class CustomScale:
         self._tracker = tracker
         self._owned = {served.api_version: self._replicas for served in store.resource.versions.values()}
 
-    async def get_part(self, namespace: str, name: str) -> Object:
+    async def get_part(self, namespace: str, name: str, read: Read = Read.LATEST, revision: int = 0) -> Object:
         """Raises InternalError where the object has no replicas."""
-        return self._shown(self._store.codec.decode(await self._store.get(namespace, name)))
+        return self._shown(self._store.codec.decode(await self._store.get(namespace, name, read, revision)))
 
     async def update_part(self, name: str, produce: Produce, write: Write) -> Object:
         """Raises NotFound, Conflict, Invalid."""
@@ -49,6 +51,7 @@ class CustomScale:
             replicas = (scale.get("spec") or {}).get("replicas") or 0
             if not found and not replicas:
                 raise bad_request(f'the spec replicas field "{self._paths.replicas}" cannot be empty')
+            same_parent(self._store.resource, name, scale, old)
             new = self._with_replicas(old, scale, replicas)
             await self._judge(old, new, write)
             return self._tracker.scale(old, new, write.manager, self._owned)

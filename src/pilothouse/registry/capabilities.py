@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
+from pilothouse.storage.api import Read
 
 Produce = Callable[[Object | None], Awaitable[Object]]
 
@@ -28,7 +29,7 @@ class VirtualCreater(Protocol):
 class PartGetter(Protocol):
     """GET of a subresource with a shape of its own (scale)."""
 
-    async def get_part(self, namespace: str, name: str) -> Object: ...
+    async def get_part(self, namespace: str, name: str, read: Read = Read.LATEST, revision: int = 0) -> Object: ...
 
 
 @runtime_checkable

@@ -10,13 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from pilothouse.kit.record import record
-from pilothouse.machinery.errors import Cause, invalid
+from pilothouse.machinery.errors import Cause, conflict, invalid
 from pilothouse.registry.capabilities import Produce
 from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.metadata import refuse_other_namespace
 from pilothouse.registry.request import Write
-from pilothouse.registry.resource import Object
+from pilothouse.registry.resource import Object, Resource
 from pilothouse.registry.store import GenericStore
+from pilothouse.storage.api import Read
 
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -40,8 +41,8 @@ class ScaleStorage:
         self._tracker = tracker
         self._paths = {served.api_version: fields.replicas for served in store.resource.versions.values()}
 
-    async def get_part(self, namespace: str, name: str) -> Object:
-        return self._scale(self._store.codec.decode(await self._store.get(namespace, name)))
+    async def get_part(self, namespace: str, name: str, read: Read = Read.LATEST, revision: int = 0) -> Object:
+        return self._scale(self._store.codec.decode(await self._store.get(namespace, name, read, revision)))
 
     async def update_part(self, name: str, produce: Produce, write: Write) -> Object:
         """Raises NotFound, Conflict, Invalid."""
@@ -50,6 +51,7 @@ class ScaleStorage:
             assert old is not None
             scale = await produce(self._scale(old))
             replicas = self._checked(name, scale, write)
+            same_parent(self._store.resource, name, scale, old)
             new = self._with_replicas(old, scale, replicas)
             await self._judge(old, new, write)
             return self._tracker.scale(old, new, write.manager, self._paths)
@@ -104,6 +106,14 @@ class ScaleStorage:
         sent = (scale.get("metadata") or {}).get("resourceVersion")
         metadata["resourceVersion"] = sent or ""
         return {**new, "metadata": metadata}
+
+
+def same_parent(resource: Resource, name: str, scale: Object, parent: Object) -> None:
+    """Raises Conflict for a Scale with the uid of another parent."""
+    sent, found = (scale.get("metadata") or {}).get("uid"), parent["metadata"].get("uid")
+    if sent and sent != found:
+        why = f"Precondition failed: UID in precondition: {sent}, UID in object meta: {found}"
+        raise conflict(resource.group, f"{resource.plural}/scale", name, why)
 
 
 def _at(obj: Any, path: tuple[str, ...]) -> Any:
