@@ -1,9 +1,16 @@
 """What is let through with a warning."""
 
+import base64
+import datetime
+
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from writes import Kind
 
 PODS = Kind("", "pods")
+SECRETS = Kind("", "secrets")
 SERVICES = Kind("", "services")
 DEPLOYMENTS = Kind("apps", "deployments")
 STATEFUL = Kind("apps", "statefulsets")
@@ -37,6 +44,26 @@ def template(**spec):
 def workload(**fields):
     selected = {"selector": {"matchLabels": {"a": "b"}}, "template": template(nodeSelector={OLD_ZONE: "z"})}
     return {"spec": {**selected, **fields}}
+
+
+def pem(label, content=b"x"):
+    return f"-----BEGIN {label}-----\n{base64.b64encode(content).decode()}\n-----END {label}-----\n"
+
+
+def key_text(key):
+    plain = serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
+
+
+def certificate_of(key):
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a")])
+    day = datetime.datetime(2024, 1, 1)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, day, day)
+    return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode()
+
+
+def secret(certificate, key):
+    return {"type": "kubernetes.io/tls", "stringData": {"tls.crt": certificate, "tls.key": key}}
 
 
 def warnings(kind, body):
@@ -239,3 +266,47 @@ def test_old_labels_of_nodes_in_storage_classes():
     assert warnings(CLASSES, {"provisioner": "a.b/c", "allowedTopologies": terms}) == [
         f"allowedTopologies[0].matchLabelExpressions[0].key: {USE_ZONE}"
     ]
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "why"),
+    [
+        ("junk", "junk", "tls: failed to find any PEM data in certificate input"),
+        (
+            pem("RSA PRIVATE KEY"),
+            "junk",
+            "tls: failed to find certificate PEM data in certificate input, but did find a private key; "
+            "PEM inputs may have been switched",
+        ),
+        (
+            pem("A") + pem("B"),
+            "junk",
+            'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the '
+            "following types: [A B]",
+        ),
+        (pem("CERTIFICATE"), "junk", "tls: failed to find any PEM data in key input"),
+        (
+            pem("CERTIFICATE"),
+            pem("CERTIFICATE"),
+            "tls: found a certificate rather than a key in the PEM for the private key",
+        ),
+        (pem("CERTIFICATE"), pem("PRIVATE KEY"), "x509: malformed certificate"),
+    ],
+)
+def test_a_tls_secret_holds_a_pair(certificate, key, why):
+    assert warnings(SECRETS, secret(certificate, key)) == [why]
+
+
+def test_the_key_of_a_tls_secret_is_that_of_the_certificate():
+    key, other = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    certificate = certificate_of(key)
+    assert warnings(SECRETS, secret(certificate, key_text(key))) == []
+    told = ["tls: private key does not match public key"]
+    made, found = SECRETS.create(secret(certificate, key_text(other)))
+    assert found == told
+    assert SECRETS.change(made, {"metadata": {"labels": {"x": "y"}}})[1] == told
+    another_type = key_text(ed25519.Ed25519PrivateKey.generate())
+    assert warnings(SECRETS, secret(certificate, another_type)) == [
+        "tls: private key type does not match public key type"
+    ]
+    assert warnings(SECRETS, secret(certificate, pem("PRIVATE KEY"))) == ["tls: failed to parse private key"]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.core.configmaps import MAX_SIZE, bytes_of, frozen
+from pilothouse.builtin.core.tlspair import pair_problem
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import IMMUTABLE, Field, on_update, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
@@ -116,18 +117,11 @@ def _fixed_type(new: Mapping[str, Any], field: Field) -> None:
 
 def _warn(new: Object, old: Object | None) -> Sequence[str]:
     """A TLS pair that is no pair is kept, but said."""
-    data = new.get("data") or {}
-    if new.get("type") != "kubernetes.io/tls" or (old is not None and old.get("data") == data):
+    if new.get("type") != "kubernetes.io/tls":
         return ()
-    certificate = base64.b64decode(data.get("tls.crt", ""))
-    key = base64.b64decode(data.get("tls.key", ""))
-    if b"-----BEGIN " not in certificate:
-        return ("tls: failed to find any PEM data in certificate input",)
-    if b"-----BEGIN CERTIFICATE-----" not in certificate:
-        return ('tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks',)
-    if b"-----BEGIN " not in key:
-        return ("tls: failed to find any PEM data in key input",)
-    return ()
+    data = new.get("data") or {}
+    why = pair_problem(base64.b64decode(data.get("tls.crt", "")), base64.b64decode(data.get("tls.key", "")))
+    return (why,) if why else ()
 
 
 _validate: Final = rules(on_update(_fixed_type), on_update(frozen("data")), _data, _typed)
