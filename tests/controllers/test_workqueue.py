@@ -8,7 +8,11 @@ import logging
 import pytest
 
 from pilothouse.controllers.client import Refusal
+from pilothouse.controllers.queuemetrics import QueueMetrics
 from pilothouse.controllers.workqueue import Later, WorkQueue, work
+from pilothouse.kit import exposition
+from pilothouse.kit.metrics import Registry
+from support.measured import Scrape
 
 from .clocks import ManualClock
 from .servers import eventually, run
@@ -131,3 +135,29 @@ def test_work_goes_on_after_failures(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         run(story())
     assert "test of a failed" in caplog.text
+
+
+def test_operators_see_what_comes_waits_and_is_worked_on() -> None:
+    async def story() -> None:
+        registry, clock = Registry(), ManualClock()
+        queue: WorkQueue[str] = WorkQueue(clock, "things", QueueMetrics(registry))
+
+        def told(name: str) -> float:
+            return Scrape(exposition.text(registry).decode()).value(f"workqueue_{name}", name="things")
+
+        queue.add("a")
+        queue.add("b")
+        queue.add("a")
+        assert (told("adds_total"), told("depth")) == (2, 2)
+        clock.advance(2.0)
+        await taken(queue, 2)
+        assert (told("depth"), told("queue_duration_seconds_count"), told("queue_duration_seconds_sum")) == (0, 2, 4)
+        clock.advance(3.0)
+        assert (told("unfinished_work_seconds"), told("longest_running_processor_seconds")) == (6, 3)
+        queue.done("a")
+        queue.retry("a")
+        assert (told("work_duration_seconds_sum"), told("retries_total")) == (3, 1)
+        assert told("unfinished_work_seconds") == 3
+        queue.close()
+
+    run(story())

@@ -11,9 +11,9 @@ from pilothouse.builtin.binaryforms import ProtobufForms
 from pilothouse.builtin.definitions import BuiltinDefinitions
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import META
-from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.discovery.model import Group
 from pilothouse.endpoints.negotiation import CBOR
+from pilothouse.extensions.metrics import CustomMetrics
 from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.server import ExtensionsServer
 from pilothouse.extensions.server import Needs as ExtensionNeeds
@@ -39,7 +39,7 @@ def extensions(
     hooks: Hooks,
     outside: Outside,
     custom: CustomKinds,
-    measured: ExpressionMetrics,
+    measured: CustomMetrics,
 ) -> Build:
     """The server of custom resources, once there is an aggregator to tell what is served. `outside`: for webhooks;
     `custom`: who wants to read custom objects; `measured`: their rules.

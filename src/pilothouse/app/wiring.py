@@ -46,10 +46,10 @@ from pilothouse.builtin.core.connect.metrics import LogMetrics
 from pilothouse.builtin.rbac_bootstrap.hook import ensure_bootstrap_rbac
 from pilothouse.builtin.server import BuiltinServer, Needs
 from pilothouse.builtin.types import builtin_types
-from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.controllers.clock import LoopClock
 from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.manager import Controllers, ControllerSettings
+from pilothouse.controllers.queuemetrics import QueueMetrics
 from pilothouse.controllers.selfrequests import self_requests
 from pilothouse.discovery.issuer import KEYS_PATH, Issuer
 from pilothouse.endpoints.installer import Router
@@ -57,6 +57,7 @@ from pilothouse.endpoints.metrics import EndpointMetrics
 from pilothouse.endpoints.negotiation import OFFERED, WITH_CBOR
 from pilothouse.endpoints.render import Renderer
 from pilothouse.endpoints.scope import ServerOptions
+from pilothouse.extensions.metrics import CustomMetrics
 from pilothouse.filters.audit_id import audit_id
 from pilothouse.filters.authentication import authentication
 from pilothouse.filters.authorization import authorization
@@ -194,7 +195,7 @@ async def build_application(
     follow_webhooks(webhooks, builtin.stores, hooks, application.tasks)
     flow_control(builtin.stores, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
-    expressions = ExpressionMetrics(registry, time.perf_counter)
+    expressions = CustomMetrics(registry, time.perf_counter)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
         lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom, expressions),
@@ -202,9 +203,9 @@ async def build_application(
     front = application.front = build_front(parts)
     handler = front.handler
     application.handler = _chain(settings, application, handler, renderer, registry, running, identity, options.aside)
-    own = self_requests(registry, application.handler)
+    own, queues = self_requests(registry, application.handler), QueueMetrics(registry)
     if controllers is not None:
-        application.controllers = Controllers(controllers, own, loopback, LoopClock(), random.random)
+        application.controllers = Controllers(controllers, own, loopback, LoopClock(), random.random, queues)
     return application
 
 

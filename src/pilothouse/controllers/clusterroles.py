@@ -27,7 +27,7 @@ class ClusterRoleAggregation:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._client = context.client(IDENTITY)
-        self._queue: WorkQueue[str] = WorkQueue(context.clock)
+        self._queue: WorkQueue[str] = WorkQueue(context.clock, "ClusterRoleAggregator", context.queues)
         self._roles = Informer(keep=_essence)
         self._aggregated: set[str] = set()
 

@@ -9,6 +9,7 @@ from pilothouse.controllers.client import LoopbackClient, RateLimit
 from pilothouse.controllers.clock import Clock
 from pilothouse.controllers.identity import MANAGER, LoopbackTokens, service_account
 from pilothouse.controllers.informer import Informer
+from pilothouse.controllers.queuemetrics import QueueMetrics
 from pilothouse.controllers.reflector import Reflector, Source
 from pilothouse.controllers.resources import Discovery
 from pilothouse.controllers.streams import Object
@@ -23,8 +24,15 @@ class Context:
     """Made once for all controllers of a server. `random`: 0 to 1. `root_ca`: PEM, "" where there is none."""
 
     def __init__(
-        self, handler: Handler, tokens: LoopbackTokens, clock: Clock, random: Callable[[], float], root_ca: str = ""
+        self,
+        handler: Handler,
+        tokens: LoopbackTokens,
+        clock: Clock,
+        random: Callable[[], float],
+        root_ca: str = "",
+        queues: QueueMetrics | None = None,
     ) -> None:
+        self.queues = queues or QueueMetrics()
         self.clock = clock
         self.random = random
         self.root_ca = root_ca

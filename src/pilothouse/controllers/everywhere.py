@@ -21,7 +21,7 @@ class Wanted:
     """What shall be in every namespace. `identity`: the ServiceAccount that writes it.
 
     `restored`: the object as it should be, given what is there; None where that is right already. `metadata_only`: it
-    is enough that the object is there.
+    is enough that the object is there. `queue`: its name in metrics.
     """
 
     identity: str
@@ -30,6 +30,7 @@ class Wanted:
     make: Callable[[], Object]
     restored: Callable[[Object], Object | None]
     metadata_only: bool
+    queue: str
 
 
 class EverywhereController:
@@ -39,7 +40,7 @@ class EverywhereController:
         self._context = context
         self._wanted = wanted
         self._client = context.client(wanted.identity)
-        self._queue: WorkQueue[str] = WorkQueue(context.clock)
+        self._queue: WorkQueue[str] = WorkQueue(context.clock, wanted.queue, context.queues)
         self._held = Informer()
 
     async def run(self) -> None:

@@ -12,6 +12,7 @@ from pilothouse.controllers.context import Context
 from pilothouse.controllers.gc.controller import GarbageCollector
 from pilothouse.controllers.identity import LoopbackTokens
 from pilothouse.controllers.namespaces.controller import NamespaceDeleter
+from pilothouse.controllers.queuemetrics import QueueMetrics
 from pilothouse.controllers.quotas.controller import QuotaController
 from pilothouse.controllers.rootca import root_ca_publisher
 from pilothouse.controllers.serviceaccounts import default_service_accounts
@@ -60,10 +61,11 @@ class Controllers:
         tokens: LoopbackTokens,
         clock: Clock,
         random: Callable[[], float],
+        queues: QueueMetrics | None = None,
     ) -> None:
         """`tokens` must be among the authenticators of the server. `random`: 0 to 1."""
         self._chosen = [name for name in settings.names if name != names.ROOT_CA or settings.root_ca]
-        self._context = Context(handler, tokens, clock, random, settings.root_ca)
+        self._context = Context(handler, tokens, clock, random, settings.root_ca, queues)
         self._tasks = TaskOwner(clock)
 
     def start(self) -> None:

@@ -31,5 +31,13 @@ def root_ca_publisher(context: Context) -> EverywhereController:
         metadata = {**held["metadata"], "annotations": {**annotations, _DESCRIPTION: _TEXT}}
         return {**held, "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
-    wanted = Wanted("root-ca-cert-publisher", "configmaps", NAME, make, restored, metadata_only=False)
+    wanted = Wanted(
+        "root-ca-cert-publisher",
+        "configmaps",
+        NAME,
+        make,
+        restored,
+        metadata_only=False,
+        queue="root_ca_cert_publisher",
+    )
     return EverywhereController(context, wanted)

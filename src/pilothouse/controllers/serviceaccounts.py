@@ -15,6 +15,12 @@ def _make() -> Object:
 
 def default_service_accounts(context: Context) -> EverywhereController:
     wanted = Wanted(
-        "service-account-controller", "serviceaccounts", _NAME, _make, lambda held: None, metadata_only=True
+        "service-account-controller",
+        "serviceaccounts",
+        _NAME,
+        _make,
+        lambda held: None,
+        metadata_only=True,
+        queue="serviceaccount",
     )
     return EverywhereController(context, wanted)

@@ -10,6 +10,7 @@ from typing import Final, Generic, TypeVar
 
 from pilothouse.controllers.client import Refusal
 from pilothouse.controllers.clock import Clock, Timer
+from pilothouse.controllers.queuemetrics import QueueMetrics
 
 K = TypeVar("K")
 FIRST_PAUSE: Final = 0.005  # seconds before a failed key is tried again; doubles with each failure
@@ -27,29 +28,52 @@ class Later(Exception):
 
 
 class WorkQueue(Generic[K]):
-    """Keys are anything hashable. A key that is added while it is worked on is given out again afterwards."""
+    """Keys are anything hashable. A key that is added while it is worked on is given out again afterwards.
 
-    def __init__(self, clock: Clock, *, first: float = FIRST_PAUSE, longest: float = LONGEST_PAUSE) -> None:
+    `name`: in `metrics`.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        name: str = "",
+        metrics: QueueMetrics | None = None,
+        *,
+        first: float = FIRST_PAUSE,
+        longest: float = LONGEST_PAUSE,
+    ) -> None:
         self._clock = clock
         self._first = first
         self._longest = longest
         self._ready: deque[K] = deque()
-        self._waiting: set[K] = set()  # in `_ready`, or to be given out again when done
-        self._working: set[K] = set()
+        self._waiting: dict[K, float] = {}  # in `_ready`, or to be given out again when done; since when
+        self._working: dict[K, float] = {}  # since when
         self._later: dict[K, tuple[float, Timer]] = {}
         self._failures: dict[K, int] = {}
         self._takers: deque[asyncio.Future[None]] = deque()
+        self._metrics = (metrics or QueueMetrics()).of(name, self)
+
+    @property
+    def depth(self) -> int:
+        """Keys that wait to be worked on."""
+        return len(self._ready)
+
+    def running(self) -> list[float]:
+        """For how many seconds each key has been worked on."""
+        now = self._clock.now()
+        return [now - since for since in list(self._working.values())]
 
     def __len__(self) -> int:
         """Keys that are waiting, worked on or due later."""
-        return len(self._waiting | self._working | self._later.keys())
+        return len(self._waiting.keys() | self._working.keys() | self._later.keys())
 
     def add(self, key: K) -> None:
         """Now."""
         if key in self._waiting:
             return
         self._drop_timer(key)
-        self._waiting.add(key)
+        self._waiting[key] = self._clock.now()
+        self._metrics.adds.value += 1
         if key not in self._working:
             self._ready.append(key)
             self._wake()
@@ -73,6 +97,7 @@ class WorkQueue(Generic[K]):
         """After a failure: the pause grows with each until `forget`."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
+        self._metrics.retries.value += 1
         pause = min(self._first * 2.0 ** min(failures, _MOST_DOUBLINGS), self._longest)
         self.add_after(key, max(pause, at_least))
 
@@ -92,12 +117,15 @@ class WorkQueue(Generic[K]):
                     self._wake()  # the call was for us: pass it on
                 raise
         key = self._ready.popleft()
-        self._waiting.discard(key)
-        self._working.add(key)
+        now = self._clock.now()
+        self._metrics.queued(now - self._waiting.pop(key, now))
+        self._working[key] = now
         return key
 
     def done(self, key: K) -> None:
-        self._working.discard(key)
+        began = self._working.pop(key, None)
+        if began is not None:
+            self._metrics.worked(self._clock.now() - began)
         if key in self._waiting:
             self._ready.append(key)
             self._wake()

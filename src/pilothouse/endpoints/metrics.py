@@ -12,6 +12,7 @@ from typing import Final
 
 from pilothouse.cache.listmetrics import ListMetrics, ListSeries
 from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Value
+from pilothouse.registry.metrics import ComparisonMetrics
 
 _SIZES: Final = tuple(1024.0 * 2**power for power in range(8))
 _LISTED: Final = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0)
@@ -52,6 +53,7 @@ class EndpointMetrics:
         registry = registry or Registry()
         add = registry.add
         self._lists = lists or ListMetrics(registry)
+        self.comparisons = ComparisonMetrics(registry)
         self._sizes = add(Histogram("apiserver_watch_events_sizes", _SIZE, _VERSION, _SIZES, sparse=True))
         add(Counter("apiserver_watch_events_total", _EVENTS, _VERSION, self._events))
         self._initial = add(Counter("apiserver_init_events_total", _INITIAL, _KIND))

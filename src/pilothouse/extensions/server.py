@@ -134,6 +134,9 @@ class ExtensionsServer:
         found = publish.served(self._definitions.values())
         self._needs.publish(publish.groups(found))
         self._needs.documents.show(found)
+        metrics = self._needs.surroundings.expressions
+        if metrics is not None:
+            metrics.published(found)
 
     # Requests
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Final
 
 from pilothouse.admission.chain import Chain
-from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.endpoints.binary import BinaryForms
 from pilothouse.endpoints.body import KnownKind, Reading, Target
 from pilothouse.endpoints.installer import Entry, odd_part_entry, store_entry, store_part_entry
@@ -30,6 +29,7 @@ from pilothouse.extensions.converted import (
 )
 from pilothouse.extensions.definition import TERMINATING, Definition, Version, deprecation
 from pilothouse.extensions.forms import CustomForms
+from pilothouse.extensions.metrics import CustomMetrics
 from pilothouse.extensions.reshape import Reshaper
 from pilothouse.extensions.scale import CustomScale, steps
 from pilothouse.extensions.storage import VersionStorage
@@ -75,7 +75,7 @@ class Surroundings:
     types: Types
     outside: Callable[[], Outside]  # for calls of conversion webhooks
     binary: Callable[[Resource, ObjectCodec], BinaryForms]  # of their metadata
-    expressions: ExpressionMetrics | None = None
+    expressions: CustomMetrics | None = None
 
     def reading(self, known: KnownKind) -> Reading:
         """How bodies are read where these kinds are known."""
@@ -177,7 +177,7 @@ def resource_of(
     hub: Version,
     roots: Mapping[str, Node],
     metadata: Schema,
-    expressions: ExpressionMetrics | None = None,
+    expressions: CustomMetrics | None = None,
 ) -> Resource:
     """The resource in whose stores objects have the form of the version `hub`."""
     given = definition.names
@@ -241,7 +241,8 @@ class VersionServing:
         admission = around.chain.bound(resource, holding.forms)
         guarded = Guarded(admission, resource) if definition.is_true(TERMINATING) else admission
         make_name = partial(generate_name, choose=random.choice)
-        services = Services(around.now, around.new_uid, make_name, guarded, around.options.aside)
+        options = around.options
+        services = Services(around.now, around.new_uid, make_name, guarded, options.aside, options.metrics.comparisons)
         self.store = GenericStore(resource, holding.storage, services)
         self.store.codec = codec
         self._stored = version.storage

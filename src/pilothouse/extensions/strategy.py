@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from pilothouse.cel.metrics import ExpressionMetrics
 from pilothouse.cel.rules import broken
 from pilothouse.cel.schemarules import nested_rules
 from pilothouse.extensions import scale
 from pilothouse.extensions.definition import Version
+from pilothouse.extensions.metrics import CustomMetrics
 from pilothouse.kit.aside import HEAVY
 from pilothouse.machinery.errors import Cause
 from pilothouse.machinery.jsoncodec import identical
@@ -37,7 +37,7 @@ _PAIRS: Final = 8  # pairs of bytes that are as much work as a byte of usual JSO
 _NOT_COUNTED: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def behaviour(root: Node, version: Version, measured: ExpressionMetrics | None = None) -> Callable[[], Behaviour]:
+def behaviour(root: Node, version: Version, measured: CustomMetrics | None = None) -> Callable[[], Behaviour]:
     """Compiled when the first object is written."""
 
     def make() -> Behaviour:
@@ -66,7 +66,7 @@ def _changed(new: Object, old: Object) -> bool:
 
 
 class _Validation:
-    def __init__(self, root: Node, version: Version, measured: ExpressionMetrics | None) -> None:
+    def __init__(self, root: Node, version: Version, measured: CustomMetrics | None) -> None:
         self._measured = measured
         self._root = root
         self._scale = version.scale
@@ -84,13 +84,21 @@ class _Validation:
     def validate(self, obj: Object, old: Object | None, context: Context) -> Sequence[Cause]:
         causes: list[Cause] = []
         if not self._valid(obj):
-            causes += explain(self._root, obj, ABSENT if old is None else old)
+            causes += self._explained(obj, old)
             causes += self._scales(obj)
             causes += embedded.problems(self._root, obj, "", metadata.validate_embedded)
             causes += self._twice(obj, old)
         else:
             causes += self._scales(obj)
         return [*causes, *self._rules(self._root, causes, obj, old, context)]
+
+    def _explained(self, obj: Object, old: Object | None) -> Sequence[Cause]:
+        if old is None or self._measured is None:
+            return explain(self._root, obj, ABSENT if old is None else old)
+        began = self._measured.now()
+        causes = explain(self._root, obj, old)
+        self._measured.compared(self._measured.now() - began)
+        return causes
 
     def validate_status(self, obj: Object, old: Object | None, context: Context) -> Sequence[Cause]:
         """Only the status is looked at."""

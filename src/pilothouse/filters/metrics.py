@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from pilothouse.endpoints.requestinfo import RequestInfo
+from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Value
 from pilothouse.registry.request import Caller
 from pilothouse.serving.http import Answer, Filter, Handler, Request, Response, Stream, Upgrade
@@ -20,9 +20,11 @@ _SECONDS: Final = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0,
     15.0, 20.0, 30.0, 45.0, 60.0,
 )  # fmt: skip
+_VALIDATED: Final = _SECONDS[2:]
 _SIZES: Final = (1000.0, 10_000.0, 100_000.0, 1e6, 1e7, 1e8, 1e9)
 _BODIES: Final = tuple(50_000.0 + 100_000.0 * step for step in range(31))
 _PROTECTING: Final = frozenset({429, 504})
+_VALIDATIONS: Final = frozenset({"Ignore", "Warn", "Strict"})
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 _LABELS: Final = ("verb", "group", "version", "resource", "subresource", "scope", "component")
 _VERBS: Final = {
@@ -124,11 +126,25 @@ class RequestMetrics:
                 _BODIES,
             )
         )
+        self.validations = registry.add(
+            Histogram(
+                "field_validation_request_duration_seconds",
+                "[ALPHA] Response latency distribution in seconds for each field validation value",
+                ("field_validation",),
+                _VALIDATED,
+            )
+        )
         self._bound: dict[tuple[str, ...], _Series] = {}
 
     def aborted(self, request: Request) -> None:
         """Count a request whose client did not wait for the answer."""
         self.aborts.bind(*_labels(request.method, request.maybe(RequestInfo))[:-1]).add()
+
+    def validated(self, request: Request, took: float) -> None:
+        """A write said how unknown fields are to be taken."""
+        query = request.maybe(Query)
+        said = query.get("fieldValidation") if query is not None else ""
+        self.validations.bind(said if said in _VALIDATIONS else "invalid").observe(took)
 
     def protected(self, request: Request, status: int) -> None:
         """Count a request that the server ended."""
@@ -214,6 +230,8 @@ def metrics(families: RequestMetrics, clock: Callable[[], float]) -> Filter:
                 series.sli.observe(took)
             if series.body is not None and (length := request.header(b"content-length")) is not None:
                 series.body.observe(float(length))
+                if "fieldValidation=" in request.query:
+                    families.validated(request, took)
             if answer.status in _PROTECTING and request.maybe(Terminated) is not None:
                 families.protected(request, answer.status)
             if took > SLOW and (info is None or not info.long_running):

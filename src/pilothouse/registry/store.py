@@ -29,7 +29,8 @@ from pilothouse.registry.behaviour import Behaviour, Part
 from pilothouse.registry.claims import Claims, Pending
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.deletion import finished
-from pilothouse.registry.managed.objects import settled
+from pilothouse.registry.managed.objects import differs_in_times, with_times_of
+from pilothouse.registry.metrics import ComparisonMetrics
 from pilothouse.registry.request import Admission, Causes, Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.registry.translate import missing, translate
@@ -52,6 +53,7 @@ class Services:
     generate_name: Callable[[str], str]
     admission: Admission
     aside: Aside = field(default_factory=Aside)
+    comparisons: ComparisonMetrics = field(default_factory=ComparisonMetrics)
 
 
 class _LastFinalizerGone(Exception):
@@ -356,10 +358,21 @@ class GenericStore:
             raise _LastFinalizerGone(StoredObject(current.key, value, current.revision))
         return value
 
+    def _settled(self, old: Object, obj: Object) -> Object:
+        """`obj`, or with the times of owners of `old` where nothing else differs."""
+        metrics = self.services.comparisons
+        began = metrics.clock()
+        if not differs_in_times(old, obj):
+            metrics.fast(metrics.clock() - began)
+            return obj
+        found = with_times_of(old, obj, self.resource.same)
+        (metrics.slow if found is obj else metrics.equal)(metrics.clock() - began)
+        return found
+
     def _written(self, obj: Object, old: Object) -> bytes | None:
         """The bytes to store; None where nothing changed."""
         same = self.resource.same
-        obj = settled(old, obj, same)
+        obj = self._settled(old, obj)
         return None if same(obj, old) else self.codec.encode(obj)  # in whatever order its members are
 
     def prepare_update(self, obj: Object, old: Object, write: Write) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,14 @@ def add_process_metrics(registry: Registry, began: float) -> None:
 
     text = "Total user and system CPU time spent in seconds."
     registry.add(Counter("process_cpu_seconds_total", text, (), lambda: [((), _cpu_time())]))
+    received, sent = (
+        "Number of bytes received by the process over the network.",
+        "Number of bytes sent by the process over the network.",
+    )
+    registry.add(Counter("process_network_receive_bytes_total", received, (), lambda: _octets("InOctets")))
+    registry.add(Counter("process_network_transmit_bytes_total", sent, (), lambda: _octets("OutOctets")))
+    text = "Maximum amount of virtual memory available in bytes."
+    gauge("process_virtual_memory_max_bytes", text, _most_memory)
     gauge("process_max_fds", "Maximum number of open file descriptors.", _most_files)
     gauge("process_open_fds", "Number of open file descriptors.", _open_files)
     gauge("process_resident_memory_bytes", "Resident memory size in bytes.", lambda: _pages(1))
@@ -35,6 +44,23 @@ def _cpu_time() -> float:
 
 def _most_files() -> float:
     return float(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _most_memory() -> float:
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return float(2**64 - 1) if limit == resource.RLIM_INFINITY else float(limit)
+
+
+def _octets(column: str) -> list[tuple[tuple[str, ...], float]]:
+    """What all processes of this network namespace sent or received: the system counts no finer. None but on Linux."""
+    try:
+        rows = [line.split() for line in Path("/proc/self/net/netstat").read_text().splitlines()]
+    except OSError:
+        return []
+    for names, values in pairwise(rows):
+        if names[0] == values[0] == "IpExt:" and column in names:
+            return [((), float(values[names.index(column)]))]
+    return []
 
 
 def _open_files() -> float:

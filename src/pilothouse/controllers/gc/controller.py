@@ -18,6 +18,7 @@ from pilothouse.controllers.tasks import together
 from pilothouse.controllers.workqueue import WorkQueue, work
 
 IDENTITY: Final = "generic-garbage-collector"
+_QUEUE: Final = "garbage_collector_attempt_to"
 _COMPONENT: Final = "garbage-collector-controller"
 _WORKERS: Final = 8
 _LETTING_GO: Final = 2
@@ -40,8 +41,8 @@ class GarbageCollector:
     def __init__(self, context: Context) -> None:
         self._clock = context.clock
         client = context.client(IDENTITY)
-        self._queue: WorkQueue[str] = WorkQueue(context.clock)
-        self._orphans: WorkQueue[str] = WorkQueue(context.clock)
+        self._queue: WorkQueue[str] = WorkQueue(context.clock, f"{_QUEUE}_delete", context.queues)
+        self._orphans: WorkQueue[str] = WorkQueue(context.clock, f"{_QUEUE}_orphan", context.queues)
         self.graph = Graph(self._queue.add, self._orphans.add)
         self._discovery = context.discovery
         owners = OwnerCheck(client, self._discovery, self.graph, Recorder(client, _COMPONENT, context.clock))

@@ -32,7 +32,7 @@ class NamespaceDeleter:
         self._context = context
         self._clock = context.clock
         self._client = context.client(IDENTITY)
-        self._queue: WorkQueue[str] = WorkQueue(context.clock)
+        self._queue: WorkQueue[str] = WorkQueue(context.clock, "namespace", context.queues)
         self._passes: dict[str, tuple[float, int]] = {}  # when it was first worked on, how often since
 
     async def run(self) -> None:

@@ -56,7 +56,7 @@ class QuotaController:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._client = context.client(IDENTITY)
-        self._queue: WorkQueue[Key] = WorkQueue(context.clock)
+        self._queue: WorkQueue[Key] = WorkQueue(context.clock, "resourcequota_primary", context.queues)
         self._quotas = Informer()
         self._hard: dict[Key, Object] = {}  # what each quota limits, as last seen
         self._took: dict[Key, float] = {}  # seconds of the last count

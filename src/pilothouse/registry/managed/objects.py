@@ -34,12 +34,20 @@ def settled(live: Object, new: Object, same: Callable[[Any, Any], bool] = operat
 
     To be asked last, once the object is defaulted and admitted. `same`: equality of objects of the type.
     """
+    return with_times_of(live, new, same) if differs_in_times(live, new) else new
+
+
+def differs_in_times(live: Object, new: Object) -> bool:
+    """Whether the entries of owners differ in nothing but their times; if not, there is no more to compare."""
     stored, made = managed_fields(live), managed_fields(new)
     if stored is made or not stored or not made or len(stored) != len(made):
-        return new
-    if any(_timeless(a) != _timeless(b) for a, b in zip(stored, made, strict=True)):
-        return new
-    with_old_times = with_entries(new, stored)
+        return False
+    return all(_timeless(a) == _timeless(b) for a, b in zip(stored, made, strict=True))
+
+
+def with_times_of(live: Object, new: Object, same: Callable[[Any, Any], bool]) -> Object:
+    """`settled` of two whose owners differ in nothing but times."""
+    with_old_times = with_entries(new, managed_fields(live))
     return with_old_times if same(with_old_times, live) else new
 
 
