@@ -28,6 +28,7 @@ from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
 
 _NO_TYPE: Final = "unable to determine group/version/kind"
+_MOST_GROWTH: Final = 2  # times the longest body: what an object may be once it has its defaults
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
 
 
@@ -145,7 +146,7 @@ class BodyDecoder:
 
     def _read(self, data: bytes, media_type: str, write: Write) -> Object:
         obj = self.finish(self._protobuf(data) if media_type == PROTOBUF else self._text(data, media_type, write))
-        if len(data) >= HEAVY and _is_longer(obj, self._limit):  # defaults may make much of little
+        if len(data) >= HEAVY and _is_longer(obj, _MOST_GROWTH * self._limit):  # defaults may make much of little
             raise too_large(self._limit)
         return obj
 

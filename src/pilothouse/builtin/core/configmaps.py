@@ -37,15 +37,16 @@ def frozen(*members: str) -> Rule:
 
 
 def _keys(new: Object, field: Field) -> None:
-    size = 0
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
-    for key in sorted(data):
-        whys = names.config_key(key)
-        if whys:
-            field.all_invalid(f"data[{key}]", key, whys)
-        if key in binary:
-            field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
-        size += len(data[key]) if data[key].isascii() else len(data[key].encode())
+    if not names.are_config_keys(data) or not binary.keys().isdisjoint(data):
+        for key in sorted(data):
+            whys = names.config_key(key)
+            if whys:
+                field.all_invalid(f"data[{key}]", key, whys)
+            if key in binary:
+                field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
+    texts = "".join(data.values())
+    size = len(texts) if texts.isascii() else len(texts.encode())
     for key in sorted(binary):
         field.all_invalid(f"binaryData[{key}]", key, names.config_key(key))
         size += bytes_of(binary[key])

@@ -142,8 +142,13 @@ class _Reader:
                     break
                 left -= 1
                 if is_map:
-                    self.at = at
-                    key = self._text_at(first) if 0x40 <= first < 0x58 else self.key()
+                    end = at + first - 0x3F
+                    raw = data[at + 1 : end] if 0x40 <= first < 0x58 else b"\xff"
+                    if raw.isascii():
+                        key, self.at = raw.decode(), end
+                    else:
+                        self.at = at
+                        key = self.key()
                     if key in into:
                         raise CBORError(f'cbor: found duplicate map key "{key}" at map element index {len(into)}')
                     at = self.at
@@ -162,7 +167,10 @@ class _Reader:
                     deeper, then = depth + 1, later
                 else:
                     self.at = at
-                    value = self._text_at(first) if 0x40 < first < 0x58 and not later else self._other(depth, later)
+                    if 0x40 < first < 0x58 and not later:
+                        value = self._text_at(first)
+                    else:
+                        value = self._number(first) if first in _NUMBERS else self._other(depth, later)
                     at = self.at
                     if value.__class__ is _Open:
                         opened, value = value, value.made
@@ -237,10 +245,8 @@ class _Reader:
             raise _Malformed from None
         self.at += numbers.size
         if value.__class__ is float:
-            if math.isnan(value):
-                _refuse("primitives", "floating-point NaN")
-            if math.isinf(value):
-                _refuse("primitives", "floating-point infinity")
+            if value - value:  # not 0.0: it is none that can be counted with
+                _refuse("primitives", f"floating-point {'NaN' if math.isnan(value) else 'infinity'}")
             self.floats = True
         elif value >> 63:
             sign, value = ("positive", value) if first < 0x20 else ("negative", -1 - value)

@@ -89,12 +89,17 @@ class _Walk:
             self._mistyped(value, self._type_name(schema))
             return
         seen: set[str] = set()
+        told: set[str] = set()
+        items = schema.items
+        texts = items.kind == s.STRING
         for key, item in self.repeated.get(id(value)) or value.items():
-            inner = f"{path}.{key}" if path else key
-            if key in seen:
-                self.findings.note(f'duplicate field "{inner}"')
-            seen.add(key)
-            self._value(schema.items, item, inner)
+            if key not in seen:
+                seen.add(key)
+            elif key not in told:
+                told.add(key)
+                self.findings.note(f'duplicate field "{path}.{key}"' if path else f'duplicate field "{key}"')
+            if not texts or item.__class__ is not str:
+                self._value(items, item, f"{path}.{key}" if path else key)
 
     def _list(self, schema: Schema, value: Any, path: str) -> None:
         if value.__class__ is not list:

@@ -18,6 +18,8 @@ INT32_LEAST = -(2**31)
 INT32_MOST = 2**31 - 1
 INT64_LEAST = -(2**63)
 INT64_MOST = 2**63 - 1
+_MANY = 64  # members, which are worth a look at all of them together
+_TEXTS = {str}
 
 
 def quantity(value: Any, findings: Findings) -> str:
@@ -152,6 +154,9 @@ def string_map(value: Any) -> dict[str, str]:
     """A map of texts, sorted by key, null in it being the empty text."""
     if value.__class__ is not dict:
         raise Mismatch
+    if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
+        names = sorted(value)
+        return dict(zip(names, map(value.__getitem__, names), strict=True))
     made = {}
     for key in sorted(value):
         item = value[key]

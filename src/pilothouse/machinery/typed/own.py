@@ -149,10 +149,8 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     def leaves(value: Any) -> Node:
         if type(value) is not dict or not value:
             return LEAF
-        out: Node = {SELF: LEAF} if whole else {}
-        for name in sorted(value):
-            out[f"f:{name}"] = LEAF
-        return out
+        named = dict.fromkeys(map("f:".__add__, sorted(value)), LEAF)
+        return {SELF: LEAF, **named} if whole else named
 
     def granular(value: Any) -> Node:
         if type(value) is not dict or not value:
