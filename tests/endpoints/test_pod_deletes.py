@@ -63,3 +63,14 @@ def test_no_grace_leaves_a_pod_that_finalizers_hold(served: Served, place: str) 
     assert marks(served, pod)[1:] == (0, ["example.com/hold"])
     assert served.ask(f"DELETE {pod}?propagationPolicy=Foreground").status == 200
     assert marks(served, pod)[1:] == (0, ["example.com/hold", "foregroundDeletion"])
+
+
+@pytest.mark.parametrize("grace", [10**10, 10**12, 2**63 - 1])
+def test_no_grace_is_too_long_to_be_deleted_with(served: Served, place: str, grace: int) -> None:
+    served.make(f"{place}/pods", {**POD, "spec": {**POD["spec"], "terminationGracePeriodSeconds": grace}})
+    pod = f"{place}/pods/p"
+    assert served.ask(f"DELETE {pod}").status == 200
+    assert marks(served, pod)[1] == grace
+    assert served.ask(f"DELETE {pod}?gracePeriodSeconds={grace - 1}").status == 200
+    assert served.ask(f"DELETE {pod}?gracePeriodSeconds=0").status == 200
+    assert served.ask(f"GET {pod}").status == 404

@@ -110,9 +110,15 @@ def _again(
 
 def _shorten(metadata: dict[str, Any], running: int, grace: int) -> None:
     """The grace counts from the first delete on."""
-    ends = parse_time(metadata["deletionTimestamp"]) + timedelta(seconds=grace - running)
-    metadata["deletionTimestamp"] = format_time(ends)
+    began = parse_time(metadata["deletionTimestamp"]) - _lasting(running)
+    metadata["deletionTimestamp"] = format_time(began + _lasting(grace))
     metadata["deletionGracePeriodSeconds"] = grace
+
+
+def _lasting(seconds: int) -> timedelta:
+    """So many seconds; more than 292 years come round as 64 bits of nanoseconds do, so that every date is one."""
+    nanos = (seconds * 10**9 + 2**63) % 2**64 - 2**63
+    return timedelta(microseconds=nanos // 1000)
 
 
 def _set_finalizers(metadata: dict[str, Any], finalizers: list[str]) -> None:
@@ -123,7 +129,7 @@ def _set_finalizers(metadata: dict[str, Any], finalizers: list[str]) -> None:
 
 
 def _mark(resource: Resource, metadata: dict[str, Any], grace: int, now: datetime) -> None:
-    metadata["deletionTimestamp"] = format_time(now + timedelta(seconds=grace))
+    metadata["deletionTimestamp"] = format_time(now + _lasting(grace))
     if resource.delete.grace_seconds:
         metadata["deletionGracePeriodSeconds"] = grace
     if resource.generation is not None and resource.generation.on_deletion:
