@@ -150,6 +150,26 @@ def test_a_pod_is_bound_by_both_paths(tmp_path: Path) -> None:
     run(test())
 
 
+def test_a_bound_pod_is_scheduled_and_nominated_no_more(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with server(tmp_path) as inside:
+            await inside.send("POST", ACCOUNTS, {"metadata": {"name": "robot"}})
+            pods = "/api/v1/namespaces/default/pods"
+            pod = await inside.make(pods, {"metadata": {"name": "a"}, "spec": POD})
+            conditions = [{"type": kind, "status": "False"} for kind in ("PodScheduled", "Ready")]
+            pod["status"].update(nominatedNodeName="n1", conditions=conditions)
+            await inside.send("PUT", f"{pods}/a/status", pod)
+            await inside.make(f"{pods}/a/binding", {"metadata": {"name": "a"}, "target": {"name": "n1"}})
+            status = (await inside.get(f"{pods}/a"))["status"]
+            assert "nominatedNodeName" not in status
+            assert [(one["type"], one["status"]) for one in status["conditions"]] == [
+                ("PodScheduled", "True"),
+                ("Ready", "False"),
+            ]
+
+    run(test())
+
+
 def test_component_statuses_tell_what_probes_say() -> None:
     async def well() -> str:
         return "ok"

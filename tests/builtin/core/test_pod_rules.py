@@ -289,6 +289,84 @@ def test_node_affinity_of_a_gated_pod_is_extended_at_its_end() -> None:
     assert message.endswith(": only additions are allowed (no mutations or deletions)")
 
 
+def ended_then_running(policy: str, code: int, **fields: Any) -> list[tuple[str, str]]:
+    body = container(**fields)
+    body["spec"]["restartPolicy"] = policy
+    old, _ = PODS.create(body)
+    status = {"name": "c", "image": "i", "state": {"terminated": {"exitCode": code}}}
+    old["status"]["containerStatuses"] = [status]
+    again = {**status, "state": {"running": {}}}
+    return PODS.causes({**old, "status": {**old["status"], "containerStatuses": [again]}}, old, "status")
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "fields"),
+    [
+        ("Never", 1, {}),
+        ("OnFailure", 0, {}),
+        ("Always", 1, {"restartPolicy": "Never"}),
+        ("Always", 0, {"restartPolicy": "OnFailure"}),
+    ],
+)
+def test_a_container_that_has_ended_for_good_stays_so(policy: str, code: int, fields: dict[str, Any]) -> None:
+    told = ("status.containerStatuses[0].state", "Forbidden: may not be transitioned to non-terminated state")
+    assert ended_then_running(policy, code, **fields) == [told]
+
+
+def test_a_container_starts_again_by_its_rules() -> None:
+    rule = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
+    body = container(restartPolicy="Never", restartPolicyRules=[rule])
+    body["spec"]["restartPolicy"] = "Never"
+    old, _ = PODS.create(body)
+    status = {"name": "c", "image": "i", "imageID": "x", "state": {"terminated": {"exitCode": 42}}}
+    old["status"]["containerStatuses"] = [status]
+    changed, _ = PODS.change(old, {"status": {"containerStatuses": [{**status, "state": {"running": {}}}]}}, "status")
+    assert "running" in changed["status"]["containerStatuses"][0]["state"]
+
+
+def test_a_bound_pod_is_nominated_for_no_node() -> None:
+    body = container()
+    body["spec"]["nodeName"] = "n"
+    old, _ = PODS.create(body)
+    assert PODS.causes({**old, "status": {**old["status"], "nominatedNodeName": "m"}}, old, "status") == [
+        ("status.nominatedNodeName", "Forbidden: may not be set on pods that are already bound to a node")
+    ]
+
+
+def test_the_claim_for_extended_resources_maps_requests_of_containers() -> None:
+    old, _ = PODS.create(container(resources={"limits": {"example.com/d": "1"}}))
+    good = {"containerName": "c", "resourceName": "example.com/d", "requestName": "r"}
+    mappings = [good, good, {**good, "containerName": "x"}, {**good, "resourceName": "y"}]
+    claim = {"resourceClaimName": "", "requestMappings": mappings}
+    found = PODS.causes({**old, "status": {**old["status"], "extendedResourceClaimStatus": claim}}, old, "status")
+    path = "status.extendedResourceClaimStatus"
+    assert [field.removeprefix(f"{path}.") for field, _ in found] == [
+        "requestMappings[1].containerName",
+        "requestMappings[1].resourceName",
+        "requestMappings[1].requestName",
+        "requestMappings[2].containerName",
+        "requestMappings[3].resourceName",
+        "resourceClaimName",
+    ]
+    empty = {**old, "status": {**old["status"], "extendedResourceClaimStatus": {"resourceClaimName": "a"}}}
+    assert PODS.causes(empty, old, "status") == [
+        (f"{path}.requestMappings", "Required value: at least one request mapping is required")
+    ]
+
+
+def test_users_tell_a_signer_in_domains_of_their_own() -> None:
+    certificate = {"signerName": "example.com/s", "keyType": "ED25519", "keyPath": "k"}
+    source = {"podCertificate": {**certificate, "userAnnotations": {"a.b/c": "d", "bare": "x"}}}
+    body = container()
+    body["spec"]["volumes"] = [{"name": "v", "projected": {"sources": [source]}}]
+    assert PODS.causes(body) == [
+        (
+            "spec.volumes[0].projected.sources[0].podCertificate.userAnnotations",
+            'Invalid value: "bare": must be a domain-prefixed key (such as "acme.io/foo")',
+        )
+    ]
+
+
 def test_what_statuses_of_containers_may_say() -> None:
     old, _ = PODS.create(container(resources={"limits": {"example.com/d": "1"}}))
     ended = {"name": "e", "image": "i", "state": {"terminated": {"exitCode": 0}}}

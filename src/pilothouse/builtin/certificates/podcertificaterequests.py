@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.certificates import keys
-from pilothouse.builtin.certificates.signers import KUBERNETES, signer_name
+from pilothouse.builtin.certificates.signers import KUBERNETES, signer_name, user_annotations
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, on_create, required, rules
 from pilothouse.registry.behaviour import Behaviour, Object, Part
@@ -38,14 +38,6 @@ def _internal(value: Object, fields: Sequence[str]) -> dict[str, Any]:
         found = value.get(special.get(name, name[0].lower() + name[1:]))
         shown[name] = "" if found is None and name in _TEXTS else found
     return shown
-
-
-def _annotations(value: Mapping[str, str], field: Field) -> None:
-    for key in sorted(value):
-        whys = names.annotation_key(key)
-        if not whys and "/" not in key:
-            whys = ['must be a domain-prefixed key (such as "acme.io/foo")']
-        field.all_invalid("", key, whys)
 
 
 def _named(name: str) -> Rule:
@@ -160,7 +152,7 @@ behaviour: Final = Behaviour(
     defaults=_fill,
     validate=rules(
         on_create(at("spec.signerName", required, signer_name)),
-        on_create(at("spec.unverifiedUserAnnotations", _annotations)),
+        on_create(at("spec.unverifiedUserAnnotations", user_annotations)),
         on_create(
             at(
                 "spec",

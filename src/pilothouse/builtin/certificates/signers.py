@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pilothouse.machinery import names
@@ -10,6 +11,7 @@ from pilothouse.machinery.rules import Field
 KUBERNETES: Final = "kubernetes.io/"
 _LONGEST_DOMAIN: Final = 253
 _LONGEST_NAME: Final = 571
+_LONGEST_ANNOTATIONS: Final = 256 * 1024  # all of them, in bytes
 
 
 def signer_name(value: str, field: Field) -> None:
@@ -33,3 +35,14 @@ def signer_name(value: str, field: Field) -> None:
             field.invalid("", path, f'validating label "{part}": {", ".join(whys)}')
     if len(value) > _LONGEST_NAME:
         field.too_long("", _LONGEST_NAME)
+
+
+def user_annotations(value: Mapping[str, str], field: Field) -> None:
+    """What the user of a signer tells it: annotations, all with a domain."""
+    for key in sorted(value):
+        whys = names.annotation_key(key)
+        if not whys and "/" not in key:
+            whys = ['must be a domain-prefixed key (such as "acme.io/foo")']
+        field.all_invalid("", key, whys)
+    if sum(len(key.encode()) + len(text.encode()) for key, text in value.items()) > _LONGEST_ANNOTATIONS:
+        field.too_long("", _LONGEST_ANNOTATIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -91,15 +92,21 @@ def _bound(name: str, pod: Object, binding: Object, zones: dict[str, str], write
         metadata["labels"] = dict(sorted({**(metadata.get("labels") or {}), **labels}.items()))
     spec["nodeName"] = binding["target"]["name"]
     status = pod.setdefault("status", {})
-    condition = {
-        "type": "PodScheduled",
-        "status": "True",
-        "lastProbeTime": None,
-        "lastTransitionTime": format_time(write.now),
-    }
-    others = [one for one in status.get("conditions") or () if one.get("type") != "PodScheduled"]
-    status["conditions"] = [*others, condition]
+    status.pop("nominatedNodeName", None)  # it has come true, or not
+    status["conditions"] = _scheduled(status.get("conditions") or (), format_time(write.now))
     return pod
+
+
+def _scheduled(conditions: Sequence[Object], now: str) -> list[Object]:
+    """Conditions of a pod with the one that it has a node, in the place that this had."""
+    made = list(conditions)
+    place = next((index for index, one in enumerate(made) if one.get("type") == "PodScheduled"), len(made))
+    before = made[place] if place < len(made) else {}
+    since = before.get("lastTransitionTime", now) if before.get("status") == "True" else now
+    made[place : place + 1] = [
+        {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": since}
+    ]
+    return made
 
 
 def storage(context: PartContext) -> BindingStorage:

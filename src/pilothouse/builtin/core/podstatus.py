@@ -12,11 +12,13 @@ from pilothouse.machinery.rules import IMMUTABLE, Field
 
 _NOT_NEGATIVE: Final = "must be a non-negative integer"
 _STATUSES: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+_SPECS: Final = {"containerStatuses": "containers", "initContainerStatuses": "initContainers"}
 _HEALTH: Final = ("Healthy", "Unhealthy", "Unknown")
 _A_CLAIM: Final = (
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or "
     "'claim:<claimName>' if request is empty"
 )
+_MAPPED: Final = ("containerName", "resourceName", "requestName")
 _NO_RESTART: Final = "may not be transitioned to non-terminated state"
 _ONE_EACH: Final = "may specify no more than one IP for each IP family"
 
@@ -33,23 +35,44 @@ def _conditions(items: Sequence[Object], field: Field) -> None:
             field.all_invalid(f"conditions[{index}].Type", kind, words.qualified_name(kind))
 
 
-def _transitions(path: str, new: Sequence[Object], old: Sequence[Object], spec: Object, field: Field) -> None:
-    """A container that has ended stays so where the pod does not restart it."""
-    policy = "Never" if path.startswith("ephemeral") else spec.get("restartPolicy")
-    if policy == "Always":
-        return
-    every = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
-    own = {one.get("name"): one.get("restartPolicy") for one in every}
+def _rule_restarts(container: Object, code: int) -> bool:
+    """Whether the first rule for an exit code says that the container starts again."""
+    for rule in container.get("restartPolicyRules") or ():
+        codes = rule.get("exitCodes") or {}
+        if (code in (codes.get("values") or ())) == (codes.get("operator") == "In"):
+            return bool(rule.get("action"))
+    return False
+
+
+def _restarts(container: Object | None, spec: Object, code: int) -> bool:
+    """Whether a container that has ended with a code may start again."""
+    if container is None:
+        return False
+    policy = container.get("restartPolicy") or spec.get("restartPolicy")
+    if container.get("restartPolicy") and _rule_restarts(container, code):
+        return True
+    return policy != "Never" and (policy != "OnFailure" or code != 0)
+
+
+def _transitions(path: str, new: Sequence[Object], old: Sequence[Object], field: Field) -> None:
+    """A container that has ended stays so where it is not started again."""
+    spec = field.root.get("spec") or {}
+    kind = _SPECS.get(path, "")
+    containers = {one.get("name"): one for one in (spec.get(kind) or () if kind else ())}
     after = {one.get("name"): one for one in new}
     for index, one in enumerate(old):
         ended = (one.get("state") or {}).get("terminated")
         now = after.get(one.get("name"))
-        if ended is None or now is None or own.get(one.get("name")) is not None:
+        if ended is None or now is None or (now.get("state") or {}).get("terminated") is not None:
             continue
-        if ended.get("exitCode", 0) != 0 and policy == "OnFailure":
-            continue
-        if (now.get("state") or {}).get("terminated") is None:
+        if not _restarts(containers.get(one.get("name")), spec, ended.get("exitCode", 0)):
             field.forbidden(f"{path}[{index}].state", _NO_RESTART)
+
+
+def _all_restart(*statuses: Object) -> bool:
+    """Whether the pod says that all of its containers start again."""
+    every = (one for status in statuses for one in status.get("conditions") or ())
+    return any(one.get("type") == "AllContainersRestarting" and one.get("status") == "True" for one in every)
 
 
 def _addresses(name: str, status: Object, field: Field, single: str) -> None:
@@ -89,6 +112,38 @@ def _claim_statuses(items: Sequence[Object], spec: Object, field: Field) -> None
         seen.add(name)
         if claim is not None:
             field.all_invalid(f"{path}.resourceClaimName", claim, words.subdomain(claim))
+
+
+def _mapping(path: str, value: Object, containers: Mapping[str, Object], field: Field) -> None:
+    container, resource = containers.get(value.get("containerName", "")), value.get("resourceName", "")
+    if container is None:
+        why = "must match the name of an entry in spec.initContainers.name or spec.containers.name"
+        field.invalid(f"{path}.containerName", value.get("containerName", ""), why)
+    elif resource not in ((container.get("resources") or {}).get("requests") or {}):
+        places = "spec.initContainers.resources.requests or spec.containers.resources.requests"
+        why = f"must match the extended resource name of an entry in {places}"
+        field.invalid(f"{path}.resourceName", resource, why)
+
+
+def _extended_claim(value: Object, field: Field) -> None:
+    """The claim for extended resources that drivers of devices provide, and which request of it is whose."""
+    spec = field.root.get("spec") or {}
+    containers = {one.get("name", ""): one for kind in _SPECS.values() for one in spec.get(kind) or ()}
+    mappings = value.get("requestMappings") or ()
+    if not mappings:
+        field.required("requestMappings", "at least one request mapping is required")
+    seen: set[tuple[str, ...]] = set()
+    for index, one in enumerate(mappings):
+        path = f"requestMappings[{index}]"
+        _mapping(path, one, containers, field)
+        request = one.get("requestName", "")
+        field.all_invalid("requestName", request, words.label(request))  # told so, without the mapping
+        parts = tuple(one.get(name, "") for name in _MAPPED)
+        if parts in seen:
+            for name, text in zip(_MAPPED, parts, strict=True):
+                field.duplicate(f"{path}.{name}", text)
+        seen.add(parts)
+    field.named("resourceClaimName", value.get("resourceClaimName", ""), words.subdomain)
 
 
 def _users(path: str, items: Sequence[Object], spec: Object, field: Field) -> None:
@@ -162,16 +217,20 @@ def pod_status(new: Object, field: Field) -> None:
     name = new.get("nominatedNodeName", "")
     if name and name != old.get("nominatedNodeName"):
         field.all_invalid("nominatedNodeName", name, words.subdomain(name))
+        if spec.get("nodeName"):
+            field.forbidden("nominatedNodeName", "may not be set on pods that are already bound to a node")
     generation = new.get("observedGeneration", 0)
     if generation < 0:
         field.invalid("observedGeneration", generation, _NOT_NEGATIVE)
     if old.get("qosClass") and new.get("qosClass", "") != old["qosClass"]:
         field.invalid("qosClass", new.get("qosClass", ""), IMMUTABLE)
     for kind in _STATUSES:
-        if old.get(kind):
-            _transitions(kind, new.get(kind) or (), old[kind], spec, field)
+        if old.get(kind) and not _all_restart(new, old):
+            _transitions(kind, new.get(kind) or (), old[kind], field)
     if new.get("resourceClaimStatuses"):
         _claim_statuses(new["resourceClaimStatuses"], spec, field)
+    if new.get("extendedResourceClaimStatus") is not None:
+        field.within("extendedResourceClaimStatus", _extended_claim, new["extendedResourceClaimStatus"])
     _addresses("hostIPs", new, field, "hostIP")
     _addresses("podIPs", new, field, "podIP")
     _container_statuses(new, spec, field)

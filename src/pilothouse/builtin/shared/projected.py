@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.certificates.signers import signer_name
+from pilothouse.builtin.certificates.signers import signer_name, user_annotations
 from pilothouse.builtin.shared.env import FILE_FIELDS, field_ref, resource_field_ref
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.paths import not_reserved
@@ -158,6 +158,8 @@ def _certificate(value: Object, field: Field, paths: _Paths) -> None:
     if not count:
         why = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"
         field.required("", why)
+    if value.get("userAnnotations"):
+        field.within("userAnnotations", user_annotations, value["userAnnotations"])
 
 
 def _one(source: Object, field: Field, path: str, paths: _Paths) -> None:
