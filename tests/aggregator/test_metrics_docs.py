@@ -26,7 +26,7 @@ BEYOND = frozenset(
     )
 )
 _WORDS = frozenset(("sum", "by", "rate", "topk", "histogram_quantile", "code", "verb", "le", "resource", "result"))
-_WORDS |= {"request_kind", "WATCH", "m"}
+_WORDS |= {"request_kind", "WATCH", "m", "name", "version"}
 
 
 def rows(heading: str) -> list[str]:
@@ -42,6 +42,7 @@ async def samples(here: Front) -> set[str]:
     await here.call("GET", "/api/v1/namespaces")
     await here.call("GET", "/api/v1/namespaces", user="nobody")
     await here.call("GET", "/api/v1/namespaces", user="alice")
+    await here.call("GET", "/api/v1/endpoints")
     wire = await here.wire()
     wire.send(b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer admin-token\r\n\r\n")
     await wire.until(b"\r\n\r\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from pilothouse.auth.serviceaccounts import Grant, ServiceAccountTokens, claims
 from pilothouse.auth.tokens import Signer, new_key
 from pilothouse.kit.metrics import Counter, Histogram, Registry
 from serving.support import make_pki
+from support.inprocess import body_of
 from support.measured import USERS, Measured, measured
 
 DECISIONS = "apiserver_authorization_decisions_total"
@@ -139,12 +141,33 @@ def test_tokens_that_should_have_been_replaced_are_told_apart() -> None:
         clock.forward(120.0)
         assert asyncio.run(tokens.authenticate(token, ("me",))) is not None
 
+    def told() -> tuple[float, float]:
+        found = counts(registry)
+        return found["serviceaccount_valid_tokens_total"], found["serviceaccount_stale_tokens_total"]
+
     ask(0)
-    assert counts(registry) == {"serviceaccount_valid_tokens_total": 0, "serviceaccount_stale_tokens_total": 0}
+    assert told() == (0, 0)
     ask(600)
-    assert counts(registry) == {"serviceaccount_valid_tokens_total": 1, "serviceaccount_stale_tokens_total": 0}
+    assert told() == (1, 0)
     ask(60)
-    assert counts(registry) == {"serviceaccount_valid_tokens_total": 1, "serviceaccount_stale_tokens_total": 1}
+    assert told() == (1, 1)
+
+
+def test_tokens_that_are_remembered_are_told_apart(server: Measured) -> None:
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    server.make(accounts, {"metadata": {"name": "robot"}})
+    made = server.ask(f"POST {accounts}/robot/token", {"spec": {}})
+    token = str(json.loads(body_of(made))["status"]["token"])
+    requests, fetches = "authentication_token_cache_request_total", "authentication_token_cache_fetch_total"
+    with server.grows(requests, status="miss"), server.grows(fetches, status="ok"):
+        assert server.ask("GET /version", token=token).status == 200
+    with server.grows(requests, status="hit"), server.grows(fetches, 0):
+        assert server.ask("GET /version", token=token).status == 200
+    with server.grows(requests, status="miss"), server.grows(fetches, status="error"):
+        assert server.ask("GET /version", token=token[:-8] + "AAAAAAAA").status == 401
+    with server.grows(requests, 0):
+        server.ask("GET /version", token="alice")
+    assert server.scrape().value("authentication_token_cache_active_fetch_count", status="in_flight") == 0
 
 
 def test_how_long_certificates_of_clients_are_good_for(tmp_path: Path) -> None:
@@ -158,6 +181,8 @@ def test_how_long_certificates_of_clients_are_good_for(tmp_path: Path) -> None:
     now[0] += timedelta(days=10_000)
     with pytest.raises(Refused):
         clients.authenticate(Credentials(None, der))
-    (family,) = (one for one in registry.families() if isinstance(one, Histogram))
+    name = "apiserver_client_certificate_expiration_seconds"
+    (family,) = (one for one in registry.families() if one.name == name)
+    assert isinstance(family, Histogram)
     ((_, found, _),) = family.samples()
     assert (found[0], sum(found)) == (1, 3)

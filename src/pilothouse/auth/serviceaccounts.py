@@ -111,7 +111,27 @@ class ServiceAccountTokens:
         key = token, tuple(audiences)
         good = self._good.get(key)
         if good is not None and good[0] > seconds:
+            self._metrics.cache.hit()
             return good[1], good[2]
+        cache = self._metrics.cache
+        began = cache.begin()
+        try:
+            looked = await self._looked_at(token, audiences, now)
+        except BaseException as error:
+            cache.end(began, False if isinstance(error, Refused) else None)
+            raise
+        cache.end(began, None if looked is None else True)
+        if looked is not None:
+            caller, matching, until = looked
+            _remember(self._good, key, (min(seconds + REMEMBERED, until), caller, matching))
+            return caller, matching
+        return None
+
+    async def _looked_at(
+        self, token: str, audiences: Sequence[str], now: datetime
+    ) -> tuple[Caller, tuple[str, ...], float] | None:
+        """And until when it is good, in seconds since 1970."""
+        seconds = now.timestamp()
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
         found = self._verified.get(digest)
         if found is None:
@@ -123,8 +143,7 @@ class ServiceAccountTokens:
         _check_time(found, seconds)
         caller = await self._caller(found, now)
         self._count(found, seconds)
-        _remember(self._good, key, (min(seconds + REMEMBERED, _number(found.get("exp"))), caller, matching))
-        return caller, matching
+        return caller, matching, _number(found.get("exp"))
 
     def _count(self, found: dict[str, Any], seconds: float) -> None:
         """Tokens of pods should be replaced before they end: those that say by when are told apart by it."""
