@@ -191,3 +191,8 @@ def test_an_object_may_lack_anything(group: str, resource: str, data: st.DataObj
     cells = columns.cells(obj, NOW)
     assert len(cells) == len(columns.definitions) + EXTRA_CELLS.get((group, resource), 0)
     assert json.loads(make_row(columns, obj).json(NOW))["cells"] == cells
+
+
+def test_a_year_that_clocks_do_not_know_is_very_long_ago() -> None:
+    event = {"metadata": {"name": "e"}, "lastTimestamp": "0000-01-01T00:00:00Z", "involvedObject": {}}
+    assert "292y" in cells_of("", "events", event)

@@ -217,11 +217,14 @@ def _fraction(amount: int, size: int) -> str:
     return f"{whole}.{str(rest).rjust(len(str(size)) - 1, '0').rstrip('0')}"
 
 
+_OLDEST: Final = 2**63 // 10**9  # seconds
+
+
 def human_duration(seconds: float) -> str:
     """An age as kubectl shows it: `5s`, `3m20s`, `3d4h`, `2y30d`. A little in the future is `0s`, more is
-    `<invalid>`.
+    `<invalid>`. No age is above 292 years: that is as much as 64 bits of nanoseconds hold.
     """
-    whole = int(seconds)
+    whole = int(min(seconds, _OLDEST))
     if whole < -1:
         return "<invalid>"
     if whole < 0:

@@ -20,6 +20,7 @@ NONE: Final = "<none>"
 UNSET: Final = "<unset>"
 UNKNOWN: Final = "<unknown>"
 _SHOWN: Final = 3  # of a long list, before "+ n more..."
+_YEAR_0: Final = -62_167_219_200.0  # seconds; a year that times know and `datetime` does not
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -59,7 +60,10 @@ def moment(text: Any) -> float | None:
     """Seconds since 1970 of an RFC 3339 time; None for none and for the zero time."""
     if not text or text == ZERO:
         return None
-    return datetime.fromisoformat(text).timestamp()  # stored times are canonical: this is the fastest way to read them
+    try:
+        return datetime.fromisoformat(text).timestamp()  # stored times are canonical: the fastest way to read them
+    except ValueError:
+        return _YEAR_0
 
 
 def ago(text: Any, missing: str = UNKNOWN) -> Age | str:
