@@ -215,7 +215,10 @@ class BodyDecoder:
 
         Raises CBORError, RequestEntityTooLarge.
         """
-        value, floats = cbor.loads_noting(data, schema)
+        try:
+            value, floats = cbor.loads_noting(data, schema, self._limit)
+        except cbor.CBORTooLong:
+            raise too_large(self._limit) from None
         if floats or value.__class__ is not dict:
             value = plain_floats(value)
         raw = dumps(value)

@@ -4,7 +4,7 @@
 texts are bytes.
 """
 
-from pilothouse.machinery.cbor.model import CONTENT_TYPE, SELF_DESCRIBED, SEQUENCE_TYPE, CBORError
+from pilothouse.machinery.cbor.model import CONTENT_TYPE, SELF_DESCRIBED, SEQUENCE_TYPE, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.reader import loads, loads_noting, loads_sequence
 from pilothouse.machinery.cbor.strict import unknown_field
 from pilothouse.machinery.cbor.typemeta import readable_type, type_mismatch
@@ -15,6 +15,7 @@ __all__ = [
     "SELF_DESCRIBED",
     "SEQUENCE_TYPE",
     "CBORError",
+    "CBORTooLong",
     "Members",
     "dumps",
     "joined",

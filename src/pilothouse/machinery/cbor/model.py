@@ -34,3 +34,7 @@ AS_BASE16: Final = 23
 
 class CBORError(ValueError):
     """Bytes that are no acceptable CBOR, or a value that has no CBOR form. The text is the original's where known."""
+
+
+class CBORTooLong(Exception):
+    """More than the reader wants."""

@@ -11,6 +11,7 @@ import base64
 import math
 import re
 import struct
+import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
@@ -18,7 +19,7 @@ from typing import Any, Final, NoReturn
 from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor import model
-from pilothouse.machinery.cbor.model import MAX_DEPTH, TYPES, CBORError
+from pilothouse.machinery.cbor.model import MAX_DEPTH, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.wellformed import check
 from pilothouse.machinery.schema import Schema
 
@@ -41,7 +42,7 @@ _ONE_BYTE: Final[dict[int, Any]] = {
 _TINY: Final = tuple(_ONE_BYTE.get(first, _OTHER) for first in range(256))
 _EMPTY: Final = b"\x80\xa0"  # containers
 _SMALL: Final = bytes(first in _ONE_BYTE or first in _EMPTY for first in range(256))
-_PIECES: Final = tuple(re.compile(rb"(?:%b[\s\S]{%d})+" % (bytes((0x40 + size,)), size)) for size in range(24))
+_PIECES: Final = tuple(re.compile(rb"(?:%b[\s\S]{%d}){1,4096}+" % (bytes((0x40 + size,)), size)) for size in range(24))
 _RUN: Final = re.compile(rb"[\x00-\x17\x20-\x37\x40\x60\x80\xa0\xf4-\xf6]{1,65536}+")
 
 
@@ -77,12 +78,14 @@ def loads(data: bytes | memoryview, schema: Schema | None = None) -> Any:
     return loads_noting(data, schema)[0]
 
 
-def loads_noting(data: bytes | memoryview, schema: Schema | None = None) -> tuple[Any, bool]:
-    """The same, and whether there are floats in it."""
+def loads_noting(data: bytes | memoryview, schema: Schema | None = None, room: int = sys.maxsize) -> tuple[Any, bool]:
+    """The same, and whether there are floats in it. Raises CBORTooLong for more than `room` bytes of JSON, as soon as
+    that is sure.
+    """
     data = bytes(data)
     if not data:
         raise CBORError("EOF")
-    reader = _Reader(data)
+    reader = _Reader(data, room)
     try:
         value = reader.item()
     except (_Malformed, IndexError, CBORError) as error:
@@ -114,25 +117,24 @@ class _Reader:
     """Reads on from `at`.
 
     `raw` tells whether a byte string was no UTF-8; its bytes are then in surrogates. `floats`: whether there are any.
+    `room`: bytes of JSON that may still come. `later`, in its methods: the tag (21 to 23) that says what byte strings
+    are to become.
     """
 
-    __slots__ = ("at", "data", "floats", "raw")
+    __slots__ = ("at", "data", "floats", "raw", "room")
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, room: int = sys.maxsize) -> None:
         self.data = data
+        self.room = room
         self.at = 0
         self.raw = self.floats = False
 
     def item(self) -> Any:
-        """The next item, with all that is in it: a million items may be in a megabyte, so this is one loop.
-
-        `later` is the tag (21 to 23) that says what byte strings are to become.
-        """
+        """The next item, with all that is in it: one loop, for a megabyte may be a million items."""
         data, at = self.data, self.at
         root: list[Any] = []
         into: Any = root
-        is_map, left, depth, later, key = False, 1, 0, 0, ""
-        deeper = then = 0
+        is_map, left, depth, later, key, deeper, then = False, 1, 0, 0, "", 0, 0
         stack: list[tuple[Any, bool, int, int, int]] = []
         while True:
             while left:
@@ -145,13 +147,12 @@ class _Reader:
                     end = at + first - 0x3F
                     raw = data[at + 1 : end] if 0x40 <= first < 0x58 else b"\xff"
                     if raw.isascii():
-                        key, self.at = raw.decode(), end
+                        key, at = raw.decode(), end
                     else:
                         self.at = at
-                        key = self.key()
+                        key, at = self.key(), self.at
                     if key in into:
                         raise CBORError(f'cbor: found duplicate map key "{key}" at map element index {len(into)}')
-                    at = self.at
                     first = data[at]
                 elif left and _SMALL[first] and _SMALL[data[at + 1]]:
                     at, left = self._run(into, at, left, depth)
@@ -159,18 +160,17 @@ class _Reader:
                 value, opened = _TINY[first], _OPENED[first]
                 if value is not _OTHER:
                     at += 1
+                elif 0x40 < first < 0x58 and not later:
+                    self.at = at
+                    value, at = self._text_at(first), self.at
                 elif opened is not None:
                     if depth >= MAX_DEPTH:
                         raise _too_deep()
+                    value, deeper, then = opened.made.copy(), depth + 1, later
                     at += 1
-                    value = opened.made.copy()
-                    deeper, then = depth + 1, later
                 else:
                     self.at = at
-                    if 0x40 < first < 0x58 and not later:
-                        value = self._text_at(first)
-                    else:
-                        value = self._number(first) if first in _NUMBERS else self._other(depth, later)
+                    value = self._number(first) if first in _NUMBERS else self._other(depth, later)
                     at = self.at
                     if value.__class__ is _Open:
                         opened, value = value, value.made
@@ -180,6 +180,7 @@ class _Reader:
                 else:
                     into.append(value)
                 if opened is not None and opened.count:
+                    self._need(2)  # brackets
                     if left:
                         stack.append((into, is_map, left, depth, later))
                     into, left, depth, later, is_map = value, opened.count, deeper, then, value.__class__ is dict
@@ -187,6 +188,12 @@ class _Reader:
                 self.at = at
                 return root[0]
             into, is_map, left, depth, later = stack.pop()
+
+    def _need(self, size: int) -> None:
+        """Bytes of JSON that what was read surely has."""
+        self.room -= size
+        if self.room < 0:
+            raise CBORTooLong
 
     def _run(self, into: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
         """Takes items of one byte into a list, which has `left` to come after the next one. The place behind, and how
@@ -198,6 +205,7 @@ class _Reader:
         if depth >= MAX_DEPTH and run.translate(None, _EMPTY) != run:
             raise _too_deep()
         if b"\x80" in run or b"\xa0" in run:
+            self._need(2 * len(run))
             into += [[] if byte == 0x80 else {} if byte == 0xA0 else _TINY[byte] for byte in run]
         else:
             into += map(_TINY.__getitem__, run)
