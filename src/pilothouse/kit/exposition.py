@@ -6,7 +6,8 @@ work without waiting; callers do it in a thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from math import isinf
 from typing import Final
 
@@ -41,40 +42,41 @@ def _lines(registry: Registry, openmetrics: bool) -> Iterator[str]:
             yield from _summary(family)
             continue
         name = title + "_total" if openmetrics and kind == "counter" else family.name
-        for labels, value in sorted(family.samples()):
-            yield f"{name}{_braces(family.labels, labels)} {_number(value)}\n"
+        braces = _braces(family.labels)
+        yield "".join([f"{name}{braces(labels)} {_number(value)}\n" for labels, value in sorted(family.samples())])
 
 
 def _histogram(family: Histogram) -> Iterator[str]:
-    bounds = [*map(_number, family.bounds), "+Inf"]
+    bounds = [f'le="{bound}"}} ' for bound in (*map(_number, family.bounds), "+Inf")]
+    braces, opened = _braces(family.labels), f"{family.name}_bucket{{"
     for labels, counts, total in sorted(family.samples()):
-        inner = _pairs(family.labels, labels)
-        before = f"{family.name}_bucket{{{inner}{',' if inner else ''}le="
-        running = 0
-        for bound, count in zip(bounds, counts, strict=True):
-            running += count
-            yield f'{before}"{bound}"}} {running}\n'
-        braces = f"{{{inner}}}" if inner else ""
-        yield f"{family.name}_sum{braces} {_number(total)}\n{family.name}_count{braces} {running}\n"
+        inner = braces(labels)
+        before = f"{opened}{inner[1:-1]}," if inner else opened
+        lines = [f"{before}{bound}{running}\n" for bound, running in zip(bounds, accumulate(counts), strict=True)]
+        lines.append(f"{family.name}_sum{inner} {_number(total)}\n{family.name}_count{inner} {sum(counts)}\n")
+        yield "".join(lines)
 
 
 def _summary(family: Summary) -> Iterator[str]:
+    braces = _braces(family.labels)
     for labels, count, total, quantiles in sorted(family.samples()):
-        inner = _pairs(family.labels, labels)
+        inner = braces(labels)
+        before = f"{family.name}{{{inner[1:-1]}," if inner else f"{family.name}{{"
         for share, value in quantiles:
-            yield f'{family.name}{{{inner}{"," if inner else ""}quantile="{_number(share)}"}} {_number(value)}\n'
-        braces = f"{{{inner}}}" if inner else ""
-        yield f"{family.name}_sum{braces} {_number(total)}\n{family.name}_count{braces} {count}\n"
+            yield f'{before}quantile="{_number(share)}"}} {_number(value)}\n'
+        yield f"{family.name}_sum{inner} {_number(total)}\n{family.name}_count{inner} {count}\n"
 
 
-def _braces(names: tuple[str, ...], values: tuple[str, ...]) -> str:
-    return f"{{{_pairs(names, values)}}}" if names else ""
+def _braces(names: tuple[str, ...]) -> Callable[[tuple[str, ...]], str]:
+    """How the labels of a series are written: sorted by name, which is found out once for all series."""
+    if not names:
+        return lambda values: ""
+    order = [(f'{name}="', place) for name, place in sorted(zip(names, range(len(names)), strict=True))]
 
+    def braces(values: tuple[str, ...]) -> str:
+        return "{" + ",".join([f'{name}{_escaped(values[place], quotes=True)}"' for name, place in order]) + "}"
 
-def _pairs(names: tuple[str, ...], values: tuple[str, ...]) -> str:
-    return ",".join(
-        f'{name}="{_escaped(value, quotes=True)}"' for name, value in sorted(zip(names, values, strict=True))
-    )
+    return braces
 
 
 def _escaped(value: str, quotes: bool) -> str:
