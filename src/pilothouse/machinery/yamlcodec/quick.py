@@ -26,6 +26,8 @@ from pilothouse.machinery.yamlcodec.flow import (
 )
 
 _ODD: Final = re.compile("[^\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+from pilothouse.machinery.yamlcodec.scalars import WORDS
+
 _USUAL: Final = bytes((10, *range(32, 127)))
 _PART: Final = 256 << 10  # signs
 _UNKNOWN: Final = re.compile(r"(?:^|[\n:,\[{-]) *+[&*!?>%@`]")  # looked for first: late it would cost the most
@@ -319,13 +321,16 @@ class _Lines:
                 made += map(known.__getitem__, values)
                 self.line += len(values)
                 continue
-            for key, plain in _PAIR.findall(found[0], block.indent):
-                name = known[key]
-                if name.__class__ is not str or name in made:
-                    block.key = name_of(key, known)
-                    self._set(block, known[plain])
-                else:
-                    made[name] = known[plain]
+            pairs = _PAIR.findall(found[0], block.indent)
+            names = [name for name, _ in pairs]
+            new = set(names)
+            if len(new) == len(pairs) and new.isdisjoint(WORDS) and new.isdisjoint(made):
+                made.update(zip(names, map(known.__getitem__, [plain for _, plain in pairs]), strict=True))
+                self.line += len(pairs)
+                continue
+            for key, plain in pairs:
+                block.key = self._name(key)
+                self._set(block, known[plain])
                 self.line += 1
 
 

@@ -15,7 +15,6 @@ from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
 from pilothouse.machinery.typed.text import syntax
-from pilothouse.machinery.yamlcodec import quick
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import TAG, ScalarError, resolve, tagged
 
@@ -41,9 +40,6 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
         value = _as_json(data)
         if value is not None:
             return value, []
-    found = quick.read(data)
-    if found is not None:
-        return found
     builder = _Builder()
     return _built(data, builder), builder.repeated
 

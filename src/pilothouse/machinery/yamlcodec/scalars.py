@@ -10,7 +10,7 @@ from typing import Any, Final
 
 TAG: Final = "tag:yaml.org,2002:"
 
-_WORDS: Final[dict[str, Any]] = {
+WORDS: Final[dict[str, Any]] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -37,8 +37,8 @@ class ScalarError(ValueError):
 
 def resolve(text: str) -> Any:
     """The value of a plain scalar."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in WORDS:
+        return WORDS[text]
     if text[0] not in _FIRST:
         return text
     number = _number(text)
