@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from pilothouse.machinery.goquote import quote
+
+_NUMBERS: Final = {int}  # kinds of items that need no closer look
+_TEXTS: Final = {str}
 
 
 def plain(value: Any) -> str:
@@ -20,7 +23,9 @@ def plain(value: Any) -> str:
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{plain(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):
-        return f"[{' '.join(plain(item) for item in value)}]"
+        kinds = set(map(type, value))
+        texts = map(str, value) if kinds == _NUMBERS else value if kinds == _TEXTS else map(plain, value)
+        return f"[{' '.join(texts)}]"
     return number(value)
 
 
