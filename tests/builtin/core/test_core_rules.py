@@ -10,6 +10,7 @@ from writes import Kind
 
 CLAIMS = Kind("", "persistentvolumeclaims")
 CLASS = "volume.beta.kubernetes.io/storage-class"
+SERVICES = Kind("", "services")
 VOLUMES = Kind("", "persistentvolumes")
 
 
@@ -121,3 +122,26 @@ def test_source_ranges_are_judged_for_every_type() -> None:
         "spec.LoadBalancerSourceRanges[0]",
     ]
     Kind("", "services").create({"spec": {"type": "LoadBalancer", "ports": [{"port": 10250}]}})
+
+
+def service(**spec: Any) -> dict[str, Any]:
+    return {"spec": {"ports": [{"port": 80}], **spec}}
+
+
+def test_no_address_stands_alone() -> None:
+    told = [("spec.clusterIPs", 'Invalid value: ["None","10.0.0.9"]: \'None\' must be the first and only value')]
+    assert SERVICES.causes(service(clusterIP="None", clusterIPs=["None", "10.0.0.9"])) == told
+
+
+def test_a_headless_service_without_selector_may_change_its_family() -> None:
+    made, _ = SERVICES.create(service(clusterIP="None", clusterIPs=["None"], ipFamilies=["IPv4"]))
+    changed, _ = SERVICES.change(made, {"spec": {"ipFamilies": ["IPv6"]}})
+    assert changed["spec"]["ipFamilies"] == ["IPv6"]
+
+
+def test_only_load_balancers_have_such_a_status() -> None:
+    made, _ = SERVICES.create(service())
+    status = {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}
+    assert SERVICES.causes({**made, "status": status}, made, "status") == [
+        ("status.loadBalancer.ingress", "Forbidden: may only be used when `spec.type` is 'LoadBalancer'")
+    ]

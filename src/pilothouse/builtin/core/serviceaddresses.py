@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.core.servicefields import CLUSTER_FAMILIES, HEADLESS, family_of, needs_cluster_ip
@@ -12,6 +12,7 @@ from pilothouse.machinery.rules import Field
 _FAMILIES: Final = ("IPv4", "IPv6")
 _POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _ONE_EACH: Final = "may specify no more than one IP for each IP family"
+_ONCE: Final = "may not change once set"
 _TWO: Final = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
 
 Object = Mapping[str, Any]
@@ -37,7 +38,8 @@ def _families(spec: Object, field: Field) -> None:
                 field.invalid("ipFamilyPolicy", policy, _TWO)
 
 
-def _addresses(spec: Object, field: Field) -> None:
+def _first(spec: Object, field: Field) -> None:
+    """The one address is the first of all."""
     one, every = spec.get("clusterIP", ""), spec.get("clusterIPs") or []
     if every:
         if not one:
@@ -46,13 +48,17 @@ def _addresses(spec: Object, field: Field) -> None:
             field.invalid("clusterIPs", every, "first value must match `clusterIP`")
     elif one:
         field.required("clusterIPs")
-    if len(every) == 1 and every[0] == HEADLESS:
+
+
+def _addresses(spec: Object, field: Field) -> None:
+    every = spec.get("clusterIPs") or []
+    if every == [HEADLESS]:
         return
     kept = (field.old or {}).get("clusterIPs") or ()
     before = len(field.found)
     for index, address in enumerate(every):
-        if address == HEADLESS:
-            field.invalid(f"clusterIPs[{index}]", address, "must be empty when 'None' is specified")
+        if address == HEADLESS and not index:
+            field.invalid("clusterIPs", every, "'None' must be the first and only value")
         else:
             old_address(f"clusterIPs[{index}]", address, field, kept)
     if len(field.found) > before:
@@ -87,6 +93,7 @@ def related(spec: Object, field: Field) -> bool | None:
     if spec.get("type") == "ExternalName":
         return None
     before = len(field.found)
+    _first(spec, field)
     _families(spec, field)
     _addresses(spec, field)
     if len(field.found) == before and not field.updating:
@@ -100,10 +107,29 @@ def address_update(spec: Object, field: Field) -> None:
     if not (needs_cluster_ip(spec) and needs_cluster_ip(old)):
         return
     before, after = old.get("clusterIPs") or [], spec.get("clusterIPs") or []
-    if before and (not after or after[0] != before[0]):
-        field.invalid("clusterIPs[0]", after or None, "may not change once set")
-    if len(before) == 2 and len(after) == 2 and before[1] != after[1]:
-        field.invalid("clusterIPs[1]", after, "may not change once set")
-    families, new = old.get("ipFamilies") or [], spec.get("ipFamilies") or []
-    if before and families and new and families[0] != new[0]:
-        field.invalid("ipFamilies[0]", new, "may not change once set")
+    if before == [HEADLESS] == after:
+        return
+    if before and not after:
+        field.invalid("clusterIPs[0]", None, "primary clusterIP can not be unset")
+    for index, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one != other:
+            field.invalid(f"clusterIPs[{index}]", after, _ONCE)
+    if len(before) > len(after) == 1:
+        _released(spec, "clusterIP", field)
+    if [HEADLESS] not in (before, after):
+        _families_stay(old.get("ipFamilies") or [], spec, field)
+
+
+def _released(spec: Object, what: str, field: Field) -> None:
+    """Who gives up a second address or family wants one alone."""
+    policy = spec.get("ipFamilyPolicy")
+    if policy != "SingleStack":
+        field.invalid("ipFamilyPolicy", policy, f"must be set to 'SingleStack' when releasing the secondary {what}")
+
+
+def _families_stay(before: Sequence[str], spec: Object, field: Field) -> None:
+    after = spec.get("ipFamilies") or []
+    if any(one != other for one, other in zip(before, after, strict=False)):
+        field.invalid("ipFamilies[0]", after, _ONCE)
+    if len(before) > len(after) == 1:
+        _released(spec, "ipFamily", field)

@@ -218,6 +218,9 @@ def _selector(spec: Spec, field: Field) -> None:
 
 
 def _ingress(items: Sequence[Spec], field: Field) -> None:
+    if items and field.root["spec"].get("type") != "LoadBalancer":
+        field.forbidden("", "may only be used when `spec.type` is 'LoadBalancer'")
+        return
     kept = {one.get("ip") for one in field.old or ()}
     for index, one in enumerate(items):
         address, mode, host = one.get("ip", ""), one.get("ipMode"), one.get("hostname", "")
