@@ -55,3 +55,11 @@ def test_a_field_manager_is_measured_in_bytes() -> None:
         write_options(parse_query("fieldManager=" + "%C3%A9" * 65), "CreateOptions")
     with pytest.raises(APIError, match=r'Invalid value: "\u00e9\\x7f": invalid character U\+007F \(at position 2\)'):
         write_options(parse_query("fieldManager=%C3%A9%7F"), "CreateOptions")
+
+
+def test_labels_and_options_that_nobody_knows_are_quoted_too(served: Served, place: str) -> None:
+    found = served.ask(f"GET {place}/configmaps?fieldSelector=a%22b%3Dc")
+    assert found.message == '"a\\"b" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    accept = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
+    found = served.ask(f"GET {place}/configmaps?includeObject=%22", headers=accept)
+    assert 'includeObject: Invalid value: "\\"": must be' in found.message

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import bad_request
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.times import human_duration
 
@@ -170,7 +171,7 @@ def include_of(value: str | None) -> str:
         return METADATA
     if value not in (NONE, METADATA, OBJECT):
         raise bad_request(
-            f'Unable to convert to Table as requested: includeObject: Invalid value: "{value}": '
+            f"Unable to convert to Table as requested: includeObject: Invalid value: {quote(value)}: "
             "must be 'Metadata', 'Object', 'None', or empty"
         )
     return value

@@ -9,6 +9,7 @@ from typing import Final
 
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, gone
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.selectors import FieldSelector, LabelSelector, parse_field_selector, parse_label_selector
 from pilothouse.registry import continuation
 from pilothouse.registry.request import ListOptions
@@ -70,7 +71,7 @@ def _check_field_labels(store: GenericStore, fields: FieldSelector) -> None:
     known = store.resource.field_labels
     for label in fields.labels():
         if label not in known.paths:
-            raise bad_request(known.refused.replace("{label}", label))
+            raise bad_request(known.refused.replace('"{label}"', quote(label)).replace("{label}", label))
 
 
 def _predicate(
