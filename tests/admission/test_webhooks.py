@@ -27,6 +27,7 @@ from admission.far import (
 from builtin.inside import Inside, Reply, run, server
 from pilothouse.endpoints.scope import Notes
 from support.inprocess import asked
+from support.measured import Scrape
 
 Story = Callable[[Inside, Far], Awaitable[None]]
 
@@ -149,6 +150,11 @@ def test_trouble_is_passed_over_only_where_that_is_wanted(play: Callable[[Story]
         assert f'apiserver_admission_webhook_fail_open_count{{{name},type="validating"}} 2' in lines
         assert any("rejection_count" in line and 'error_type="calling_webhook_error"' in line for line in lines)
         assert any("request_total" in line and 'code="503"' in line and 'rejected="false"' in line for line in lines)
+        told, host = Scrape(str(found.body)), f"127.0.0.1:{far.port}"
+        assert told.value("rest_client_requests_total", code="503", method="POST", host=host) == 3
+        assert told.value("rest_client_request_duration_seconds_count", verb="POST", host=host) == 3
+        assert told.value("rest_client_request_size_bytes_sum", host=host) > 3 * 100
+        assert told.value("rest_client_response_size_bytes_count", host=host) == 3
 
     play(story)
 
@@ -180,6 +186,8 @@ def test_a_webhook_has_only_so_much_time(play: Callable[[Story], None]) -> None:
         refused = await made(api)
         assert refused.status == 500
         assert refused["message"].endswith('/slow?timeout=1s": context deadline exceeded')
+        told = Scrape(str((await api.send("GET", "/metrics")).body))
+        assert told.value("rest_client_requests_total", code="<error>") == 1
 
     play(story)
 

@@ -34,6 +34,7 @@ from pilothouse.serving.client import Client
 from pilothouse.serving.hooks import Hooks as StartHooks
 from pilothouse.serving.tls_metrics import distrust
 from pilothouse.serving.webhook import Outside, Resolve
+from pilothouse.serving.webhook_metrics import CallMetrics
 from pilothouse.storage.api import Storage, StoredObject
 
 _HOOK: Final = "start-apiserver-admission-initializer"
@@ -50,7 +51,7 @@ class Known(Protocol):
 def outside(stores: Stores, registry: Registry, *, to_endpoints: bool) -> Outside:
     """What all webhooks are called with. `stores` may be empty yet. `to_endpoints`: past the addresses of Services."""
     client = Client(distrust(registry, "apiserver_webhooks", "BETA"))
-    return Outside(client, _resolver(stores, to_endpoints), UuidSource())
+    return Outside(client, _resolver(stores, to_endpoints), UuidSource(), CallMetrics(registry, time.perf_counter))
 
 
 def _resolver(stores: Stores, to_endpoints: bool) -> Resolve:

@@ -11,6 +11,7 @@ import base64
 import binascii
 import zlib
 from collections.abc import Awaitable, Callable
+from dataclasses import field
 from typing import Any, Final
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -21,6 +22,7 @@ from pilothouse.kit.traceparent import TRACEPARENT
 from pilothouse.serving.client import Answered, CallFailed, Client, Destination
 from pilothouse.serving.dialing import ClientTLS, DialFailed, client_tls, nobody
 from pilothouse.serving.http import BodyTooLarge, HeaderList
+from pilothouse.serving.webhook_metrics import CallMetrics
 
 Resolve = Callable[[str, str, int], Awaitable[tuple[str, int]]]
 """(namespace, name, port) of a Service -> where to connect. Raises OSError with the reason."""
@@ -59,6 +61,7 @@ class Outside:
     client: Client
     resolve: Resolve
     new_uid: Callable[[], str]
+    metrics: CallMetrics = field(default_factory=CallMetrics)
 
 
 class Endpoint:
@@ -97,13 +100,18 @@ class Endpoint:
         """The body of the answer 200, of `most` bytes, that comes within `seconds`. Raises CallError."""
         target = f"{self._path}?{self._query}timeout={seconds:.0f}s"
         posted = f'Post "https://{self._authority}{target}"'
+        metrics = self._outside.metrics
+        began = metrics.clock()
         try:
             async with asyncio.timeout(seconds):
                 answered = await self._final(target, body)
                 data = await answered.read(most)
+            metrics.answered(self._authority, answered.status, began, len(body), len(data))
         except TimeoutError:
+            metrics.failed(self._authority, began, len(body))
             raise CallError(f"{posted}: context deadline exceeded") from None
         except (DialFailed, CallFailed, OSError, UnicodeError) as error:
+            metrics.failed(self._authority, began, len(body))
             raise CallError(f"{posted}: {error}") from error
         except BodyTooLarge as error:
             raise CallError(f"the answer is larger than {most} bytes") from error
