@@ -63,3 +63,10 @@ def test_labels_and_options_that_nobody_knows_are_quoted_too(served: Served, pla
     accept = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
     found = served.ask(f"GET {place}/configmaps?includeObject=%22", headers=accept)
     assert 'includeObject: Invalid value: "\\"": must be' in found.message
+
+
+def test_a_version_in_a_new_object_is_the_last_thing_that_is_wrong_with_it(served: Served, place: str) -> None:
+    served.make(f"{place}/configmaps", config_map("a"))
+    assert served.ask(f"POST {place}/configmaps", config_map("a", resourceVersion="7")).status == 500
+    assert served.ask(f"POST {place}/configmaps", config_map("A", resourceVersion="7")).status == 422
+    assert served.ask(f"POST {place}/configmaps?dryRun=All", config_map("b", resourceVersion="7")).status == 201

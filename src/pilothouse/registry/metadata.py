@@ -55,15 +55,20 @@ def check_namespace(resource: Resource, metadata: dict[str, Any], write: Write) 
     metadata["namespace"] = write.namespace
 
 
+def names_version(obj: Object) -> bool:
+    """Whether an object says of which version it is; what is no number says nothing."""
+    version = (obj.get("metadata") or {}).get("resourceVersion")
+    number = unsigned(version) if version else 0
+    return isinstance(number, int) and number != 0
+
+
 def prepare_create(
     resource: Resource, obj: Object, write: Write, new_uid: Callable[[], str], suffix: Callable[[str], str]
 ) -> None:
     """Give a new object its identity. `suffix` makes a name of a generateName."""
     metadata: dict[str, Any] = obj.setdefault("metadata", {})
     check_namespace(resource, metadata, write)
-    version = metadata.pop("resourceVersion", "")
-    if version and isinstance(number := unsigned(version), int) and number:
-        raise bare_internal("resourceVersion should not be set on objects to be created")
+    metadata.pop("resourceVersion", None)
     for sent in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(sent, None)
     if not metadata.get("name"):

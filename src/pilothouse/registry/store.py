@@ -19,6 +19,7 @@ from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.errors import (
     APIError,
     already_exists,
+    bare_internal,
     conflict,
     generate_name_conflict,
     invalid,
@@ -138,11 +139,14 @@ class GenericStore:
 
     async def _create_once(self, obj: Object, write: Write) -> StoredObject:
         pending = Pending(self.claims)
+        versioned = meta.names_version(obj) and not write.dry_run
         try:
             await self._aside(write.load.size, self._shape_create, obj, write)
             await pending.take(obj, None, write)
             await self._aside(self._weight(write), self._check_create, obj, write)
             await self.services.admission.validate("CREATE", obj, None, write)
+            if versioned:
+                raise bare_internal("resourceVersion should not be set on objects to be created")
         except APIError:
             await pending.settle(False)
             raise
