@@ -145,3 +145,14 @@ def test_only_load_balancers_have_such_a_status() -> None:
     assert SERVICES.causes({**made, "status": status}, made, "status") == [
         ("status.loadBalancer.ingress", "Forbidden: may only be used when `spec.type` is 'LoadBalancer'")
     ]
+
+
+def test_a_claim_is_allocated_storage_and_things_of_others() -> None:
+    made, _ = CLAIMS.create(claim())
+    resizing = {"example.com/x": "NodeResizePending", "cpu": "NodeResizePending"}
+    status = {"allocatedResources": {"example.com/x": "1", "cpu": "1"}, "allocatedResourceStatuses": resizing}
+    told = 'Unsupported value: "cpu": supported values: "storage"'
+    assert CLAIMS.causes({**made, "status": status}, made, "status") == [
+        ("status.allocatedResourceStatuses", told),
+        ("status.allocatedResources", told),
+    ]

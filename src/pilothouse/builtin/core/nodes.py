@@ -145,8 +145,6 @@ _parts: Final = {"status": Part(validate=rules(at("status", at("addresses", _add
 def _warn(new: Object, old: Object | None) -> list[str]:
     spec = new.get("spec") or {}
     found = []
-    if spec.get("configSource") is not None:
-        found.append("spec.configSource: the feature is removed")
     if spec.get("externalID"):
         found.append("spec.externalID: this field is deprecated, and is unused by Kubernetes")
     for index, text in enumerate(spec.get("podCIDRs") or ()):

@@ -11,8 +11,9 @@ from pilothouse.builtin.shared.internals import diff
 from pilothouse.builtin.shared.poddefaults import claim_spec_defaults
 from pilothouse.builtin.shared.podgates import claim_sources
 from pilothouse.builtin.shared.podwarnings import fractional
-from pilothouse.builtin.shared.resources import resource_name
+from pilothouse.builtin.shared.resources import is_native
 from pilothouse.builtin.shared.same import same
+from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import IMMUTABLE, Field, at, defaults, on_update, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
@@ -115,18 +116,26 @@ def _shrink(spec: Object, old: Object, status: Object, field: Field) -> None:
             field.forbidden("resources.requests.storage", "field can not be less than status.capacity")
 
 
+def _resource_key(name: str, field: Field, path: str) -> bool:
+    """Of native resources a claim has storage alone. Whether the name is one."""
+    whys = words.qualified_name(name)
+    field.all_invalid(path, name, whys)
+    if not whys and is_native(name) and name != "storage":
+        field.not_supported(path, name, ("storage",))
+        return False
+    return not whys
+
+
 def _status(status: Object, field: Field) -> None:
     for name, text in sorted((status.get("capacity") or {}).items()):
         if nanos(text) < 0:
             field.invalid(f"capacity[{name}]", units(text), "must be a valid resource quantity")
     for name, text in sorted((status.get("allocatedResourceStatuses") or {}).items()):
-        resource_name(name, field, f"allocatedResourceStatuses[{name}]")
+        _resource_key(name, field, "allocatedResourceStatuses")
         if text not in _RESIZES:
             field.not_supported("allocatedResourceStatuses", name, _RESIZES)
     for name, text in sorted((status.get("allocatedResources") or {}).items()):
-        if name != "storage":
-            field.not_supported("allocatedResources", name, ("storage",))
-        elif nanos(text) < 0:
+        if _resource_key(name, field, "allocatedResources") and nanos(text) < 0:
             field.invalid(f"allocatedResources[{name}]", units(text), "must be a valid resource quantity")
 
 
