@@ -13,6 +13,7 @@ from pilothouse.auth.metrics import Decided
 from pilothouse.kit.metrics import Value
 from pilothouse.registry.request import Caller
 
+_ALLOW, _DENY = Decision.ALLOW, Decision.DENY
 MASTERS: Final = "system:masters"
 
 
@@ -29,10 +30,10 @@ class InOrder:
         reasons: list[str] = []
         for name, authorizer, decided in self._authorizers:
             decision, reason = authorizer.authorize(attributes)
-            if decision is Decision.ALLOW:
+            if decision is _ALLOW:
                 decided.allowed.value += 1
                 return decision, reason
-            if decision is Decision.DENY:
+            if decision is _DENY:
                 decided.denied.value += 1
                 return decision, reason
             if reason:
