@@ -22,7 +22,7 @@ _TOO_LONG: Final = 40_000_000  # nanoseconds of the fast parser from which on a 
 
 _DEEPEST: Final = 1000  # levels; the fast parser goes little deeper
 _SPACE: Final = b" \t\r\n"
-_KEY: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_KEY: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _ITEM: Final = re.compile(rb"[ \t\r\n]*+()([\[{])")
 _MEMBER: Final = re.compile(rb"[ \t\r\n]*+(%b)[ \t\r\n]*+:[ \t\r\n]*+([\[{])" % _KEY, re.DOTALL)
 _AFTER: Final = re.compile(rb"[ \t\r\n]*+([,\]}])")  # what stands behind a container that was put together

@@ -46,8 +46,8 @@ _is_value = _compiled(_VALUE_FORM)
 _is_c_identifier = _compiled(_C_IDENTIFIER_FORM)
 _is_environment = _compiled(_ENVIRONMENT_FORM)
 _is_config_key = _compiled(_CONFIG_KEY_FORM)
-_KEY_LINE: Final = r"(?!\.)[-._a-zA-Z0-9]{1,253}+"
-_CONFIG_KEYS: Final = re.compile(rf"(?:{_KEY_LINE}(?:\n{_KEY_LINE})*+)?")
+_KEY_LINE: Final = r"(?!\.)[-._a-zA-Z0-9]{1,253}"
+_CONFIG_KEYS: Final = re.compile(rf"{_KEY_LINE}(?:\n{_KEY_LINE})*")
 _is_header = _compiled(_HEADER_FORM)
 _is_percent = _compiled(_PERCENT_FORM)
 _is_path = _compiled(_PATH_FORM)
@@ -264,7 +264,7 @@ def config_key(text: str) -> list[str]:
 def are_config_keys(texts: Collection[str]) -> bool:
     """Whether all are surely such keys. False only means: look at each."""
     lines = "\n".join(texts)
-    return _CONFIG_KEYS.fullmatch(lines) is not None and lines.count("\n") == max(len(texts) - 1, 0)
+    return not texts or (_CONFIG_KEYS.fullmatch(lines) is not None and lines.count("\n") == len(texts) - 1)
 
 
 def header_name(text: str) -> list[str]:

@@ -42,7 +42,7 @@ _ONE_BYTE: Final[dict[int, Any]] = {
 _TINY: Final = tuple(_ONE_BYTE.get(first, _OTHER) for first in range(256))
 _EMPTY: Final = b"\x80\xa0"  # containers
 _SMALL: Final = bytes(first in _ONE_BYTE or first in _EMPTY for first in range(256))
-_PIECES: Final = tuple(re.compile(rb"(?:%b[\s\S]{%d}){1,4096}+" % (bytes((0x40 + size,)), size)) for size in range(24))
+_PIECES: Final = tuple(re.compile(rb"(?:%b[\s\S]{%d}){1,4096}" % (bytes((0x40 + size,)), size)) for size in range(24))
 _RUN: Final = re.compile(rb"[\x00-\x17\x20-\x37\x40\x60\x80\xa0\xf4-\xf6]{1,65536}+")
 
 
