@@ -178,6 +178,24 @@ def test_restricted_volumes_are_told_by_their_types() -> None:
     ]
 
 
+def test_root_inside_users_of_its_own_is_nobody_outside() -> None:
+    root = {**GOOD, "runAsNonRoot": False, "runAsUser": 0}
+    assert len(found("restricted", spec_of(root))) == 2
+    assert len(found("restricted", spec_of(root, hostUsers=True))) == 2
+    assert not found("restricted", spec_of(root, hostUsers=False))
+
+
+def test_an_unmasked_proc_needs_users_of_its_own() -> None:
+    unmasked = {**GOOD, "procMount": "Unmasked"}
+    told = 'procMount (container "c" must not set securityContext.procMount to "Unmasked")'
+    assert found("baseline", spec_of(unmasked)) == [told]
+    assert not found("baseline", spec_of(unmasked, hostUsers=False))
+    assert found("baseline", spec_of(unmasked, hostUsers=False), minor=34) == [told]
+    assert found("restricted", spec_of(unmasked, hostUsers=False)) == [told]
+    assert found("restricted", spec_of(unmasked)) == [told, told]  # by both levels
+    assert found("restricted", spec_of(unmasked), minor=34) == [told]
+
+
 def test_checks_hold_from_their_version_on() -> None:
     host = {"containers": [{"name": "c", "livenessProbe": {"httpGet": {"host": "h"}}}]}
     assert not found("baseline", host, minor=33)

@@ -28,6 +28,11 @@ class Pod:
     def windows(self) -> bool:
         return bool((self.spec.get("os") or _NONE).get("name") == "windows")
 
+    @property
+    def own_users(self) -> bool:
+        """Whether its users are none of the host's: to be root inside is then to be nobody outside."""
+        return self.spec.get("hostUsers") is False
+
     def named(self, bad: Callable[[Part], bool]) -> list[str]:
         """Names of the containers for which `bad` is true of their security context."""
         return [one.get("name", "") for one in self.containers if bad(security_of(one))]
@@ -53,6 +58,11 @@ class Violation:
 
 
 Check = Callable[[Pod], "Violation | None"]
+
+
+def but_own_users(check: Check) -> Check:
+    """The check for pods that share the host's users."""
+    return lambda pod: None if pod.own_users else check(pod)
 
 
 def quoted(names: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from pilothouse.admission.podsecurity import baseline, restricted
-from pilothouse.admission.podsecurity.pod import Check, Pod, Violation
+from pilothouse.admission.podsecurity.pod import Check, Pod, Violation, but_own_users
 from pilothouse.admission.podsecurity.policy import Standard
 from pilothouse.admission.podsecurity.restricted import but_windows
 
@@ -20,7 +20,7 @@ _BASELINE: Final[tuple[tuple[str, Forms], ...]] = (
     ("hostPorts", ((0, baseline.host_ports),)),
     ("hostProbesAndHostLifecycle", ((34, baseline.probe_hosts),)),
     ("privileged", ((0, baseline.privileged),)),
-    ("procMount", ((0, baseline.proc_mount),)),
+    ("procMount", ((35, but_own_users(baseline.proc_mount)), (0, baseline.proc_mount))),
     ("seLinuxOptions", ((31, baseline.selinux_with_engines), (0, baseline.selinux))),
     ("seccompProfile", ((19, baseline.seccomp), (0, baseline.seccomp_by_annotation))),
     (
@@ -35,9 +35,10 @@ _RESTRICTED: Final[tuple[tuple[str, Forms], ...]] = (
         ((25, but_windows(restricted.privilege_escalation)), (8, restricted.privilege_escalation)),
     ),
     ("capabilities", ((25, but_windows(restricted.capabilities)), (22, restricted.capabilities))),
+    ("procMountOfAll", ((35, baseline.proc_mount),)),  # told beside that of the baseline, not in its place
     ("restrictedVolumes", ((0, restricted.volumes),)),
-    ("runAsNonRoot", ((0, restricted.run_as_non_root),)),
-    ("runAsUser", ((23, restricted.run_as_user),)),
+    ("runAsNonRoot", ((0, but_own_users(restricted.run_as_non_root)),)),
+    ("runAsUser", ((23, but_own_users(restricted.run_as_user)),)),
     ("seccompProfile", ((25, but_windows(restricted.seccomp)), (19, restricted.seccomp))),
 )
 # What a check of the restricted level says better than one of the baseline.
