@@ -10,7 +10,7 @@ does() {
   "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 }
 
-# Has it the interpreter in itself? One that loads it as a shared library is a fifth slower (docs/performance.md).
+# Has it the interpreter in itself? One that loads it as a shared library costs a tenth to a fifth more (docs/performance.md).
 is_quick() {
   "$1" -c 'import sys; sys.exit("libpython" in open("/proc/self/maps").read())' 2>/dev/null
 }
