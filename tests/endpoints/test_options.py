@@ -87,6 +87,19 @@ def test_combinations_that_mean_nothing_are_refused(
     assert message in text
 
 
+SELECTORS = [("labelSelector=a,,", "identifier after ','"), ("fieldSelector=a", "can't understand 'a'")]
+
+
+@pytest.mark.parametrize(("selector", "message"), SELECTORS)
+@pytest.mark.parametrize("nonsense", [EXACT, f"{INITIAL}=true", "resourceVersion=x"])
+@pytest.mark.parametrize("reading", [listing, watching])
+def test_what_cannot_be_read_is_told_before_what_makes_no_sense(
+    reading: Callable[[str], ListOptions], nonsense: str, selector: str, message: str
+) -> None:
+    code, text = refused(lambda: reading(f"{nonsense}&{selector}"))
+    assert (code, message in text) == (400, True)
+
+
 @pytest.mark.parametrize(
     ("query", "value"),
     [

@@ -9,6 +9,7 @@ from pilothouse.machinery.digits import unsigned, whole
 from pilothouse.machinery.errors import APIError, Cause, bad_request, bare_internal, invalid
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import dumps
+from pilothouse.machinery.selectors import parse_field_selector, parse_label_selector
 from pilothouse.registry.request import DeleteOptions, ListOptions
 
 _INT64_MAX: Final = 2**63 - 1
@@ -47,16 +48,21 @@ def resource_version(text: str, *, listing: bool) -> int | None:
 
 
 def list_options(query: Query, name: str = "", *, watch: bool = False) -> ListOptions:
-    """The options of a list or watch. Raises Invalid for combinations that mean nothing."""
+    """The options of a list or watch. Raises BadRequest, and Invalid for combinations that mean nothing."""
     limit = integer(query, "limit")
     integer(query, "timeoutSeconds")  # only a watch heeds it, but nonsense is refused
     match = query.get("resourceVersionMatch")
     version_text = query.get("resourceVersion")
     token = query.get("continue")
     causes = match_causes(match, version_text, token, flag(query, "sendInitialEvents"), watch=watch)
-    if causes:
-        raise invalid("meta.k8s.io", "ListOptions", "", causes)
-    version = resource_version(version_text, listing=not watch)
+    try:
+        if causes:
+            raise invalid("meta.k8s.io", "ListOptions", "", causes)
+        version = resource_version(version_text, listing=not watch)
+    except APIError:
+        parse_label_selector(query.get("labelSelector"))  # what cannot be read is told before what makes no sense
+        parse_field_selector(query.get("fieldSelector"))
+        raise
     return ListOptions(query.get("labelSelector"), query.get("fieldSelector"), version, match, limit, token, name)
 
 

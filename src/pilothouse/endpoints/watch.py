@@ -18,7 +18,8 @@ from pilothouse.endpoints.requestinfo import Query
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.websocket import is_websocket, upgrade
 from pilothouse.kit.record import record
-from pilothouse.machinery.errors import APIError, bare_internal, gone, not_acceptable
+from pilothouse.machinery.errors import APIError, bad_request, bare_internal, gone, not_acceptable
+from pilothouse.machinery.selectors import parse_field_selector
 from pilothouse.registry.reader import Selection, selected
 from pilothouse.registry.request import ListOptions
 from pilothouse.registry.translate import translate
@@ -53,6 +54,8 @@ async def watch_collection(scope: Scope, request: Request) -> Answer:
     options = list_options(query, info.name, watch=True)
     namespace = info.namespace if scope.resource.namespaced else ""
     plan = await watch_plan(scope, namespace, options, query)
+    if len(info.parts) > 1 and options.field_selector:
+        _check_name(options)
     include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
     messages = is_websocket(request)
     parted = messages and form.media_type == CBOR
@@ -64,6 +67,12 @@ async def watch_collection(scope: Scope, request: Request) -> Answer:
     if messages:
         return upgrade(request, run, binary=form.media_type != JSON)
     return Stream(200, headers_of(_STREAMED[form.media_type]), run)
+
+
+def _check_name(options: ListOptions) -> None:
+    """The name of the path must be that of the selector. Raises BadRequest."""
+    if parse_field_selector(options.field_selector).exact("metadata.name") != options.name:
+        raise bad_request("fieldSelector metadata.name doesn't match requested name")
 
 
 def watch_form(scope: Scope, request: Request) -> Form:
