@@ -158,6 +158,15 @@ def test_unknown_and_duplicate_fields_are_found_in_the_order_of_the_document() -
     ]
 
 
+def test_names_are_quoted() -> None:
+    document = r'{"metadata":{"a\"":1,"\u0001":2},"spec":{"nodeSelector":{"\\":"1","\\":"2"}}}'
+    assert found("Pod", document) == [
+        r'unknown field "metadata.a\""',
+        r'unknown field "metadata.\x01"',
+        r'duplicate field "spec.nodeSelector.\\"',
+    ]
+
+
 def test_repeated_structs_are_merged_and_repeated_scalars_replaced() -> None:
     made = decoded("ConfigMap", '{"data":{"a":"1"},"data":{"b":"2"},"metadata":{"name":"x"},"metadata":{"uid":"u"}}')
     assert made == {"metadata": {"name": "x", "uid": "u"}, "data": {"a": "1", "b": "2"}}

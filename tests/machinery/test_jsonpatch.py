@@ -206,3 +206,4 @@ def test_fields_that_no_operation_has() -> None:
     assert jsonpatch.unknown_fields([{"op": "test", "path": "", "because": 1, "value": 2}]) == [
         'json patch unknown field "[0].because"'
     ]
+    assert jsonpatch.unknown_fields([{'a"': 1}]) == [r'json patch unknown field "[0].a\""']

@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery import jsonexact, jsonpieces
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
@@ -86,7 +87,7 @@ def duplicates(data: bytes) -> list[str]:
     while todo:
         path, item, again = todo.pop()
         if again:
-            found[f'duplicate field "{path}"'] = None
+            found[f"duplicate field {quote(path)}"] = None
         todo.extend(reversed(_parts(path, item, repeated)))
     return list(found)[:_MOST_FINDINGS]
 

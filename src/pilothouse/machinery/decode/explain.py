@@ -17,6 +17,7 @@ from pilothouse.machinery import times
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.scalars import INT32_LEAST, INT32_MOST, INT64_LEAST, INT64_MOST, unbase64
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
 from pilothouse.machinery.schema import Field, Schema
 
@@ -73,10 +74,10 @@ class _Walk:
             inner = f"{path}.{key}" if path else key
             place = places.get(key)
             if place is None:
-                self.findings.note(f'unknown field "{inner}"')
+                self.findings.note(f"unknown field {quote(inner)}")
                 continue
             if key in seen:
-                self.findings.note(f'duplicate field "{inner}"')
+                self.findings.note(f"duplicate field {quote(inner)}")
             seen.add(key)
             field, above = place
             self.owner = schema
@@ -97,7 +98,7 @@ class _Walk:
                 seen.add(key)
             elif key not in told:
                 told.add(key)
-                self.findings.note(f'duplicate field "{path}.{key}"' if path else f'duplicate field "{key}"')
+                self.findings.note(f"duplicate field {quote(f'{path}.{key}' if path else key)}")
             if not texts or item.__class__ is not str:
                 self._value(items, item, f"{path}.{key}" if path else key)
 

@@ -12,6 +12,7 @@ import re
 from typing import Any, Final
 
 from pilothouse.machinery.errors import APIError, bad_request
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.patch.errors import rejected
 
 MAX_OPERATIONS: Final = 10_000
@@ -64,7 +65,7 @@ def check(patch: Any) -> list[dict[str, Any]]:
 def unknown_fields(patch: list[dict[str, Any]]) -> list[str]:
     """What strict decoding says about fields that no operation has."""
     return [
-        f'json patch unknown field "[{position}].{name}"'
+        f"json patch unknown field {quote(f'[{position}].{name}')}"
         for position, operation in enumerate(patch)
         for name in operation or ()
         if name not in _FIELDS
