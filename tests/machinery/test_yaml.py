@@ -171,6 +171,17 @@ def test_plain_scalars_that_stand_in_a_document_often_mean_the_same_each_time() 
     assert [type(one) for one in made[:5]] == [int, str, str, str, int]
 
 
+def test_repeated_members_of_json_in_one_line_are_noted_as_those_of_yaml() -> None:
+    """One is read by another reader than the other: a comment makes the difference."""
+    document = (
+        b'{"b": {"x": 1, "x": [{"y": 1, "y": 2}]}, "a": [], "b": {"c": {"k": 1, "k": 2}}, "a": 1, "z": [[{"k": 1}]]}'
+    )
+    value, notes = loads_noting(document)
+    assert (value, notes) == loads_noting(document + b" # JSON has none")
+    assert [note.split(" already")[0].split()[-1] for note in notes] == ['"y"', '"x"', '"k"', '"b"', '"a"']
+    assert value == {"a": 1, "b": {"c": {"k": 2}}, "z": [[{"k": 1}]]}
+
+
 def test_a_hundred_thousand_repeated_keys_are_noted_a_thousand_times() -> None:
     value, repeated = loads_noting(b"a: 1\n" * 5000)
     assert (value, len(repeated)) == ({"a": 1}, 1000)

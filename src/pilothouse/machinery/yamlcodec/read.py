@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -22,6 +24,9 @@ DEEPEST: Final = 10_000
 _TOO_DEEP: Final = f"yaml: exceeded max depth of {DEEPEST}"
 _MERGE: Final = "<<"
 _MOST_KNOWN: Final = 4096
+_ODD_NUMBER: Final = re.compile(rb"[0-9][.e]|[0-9]{18}")  # a float, or what may be beyond int64
+_LINES: Final = re.compile(rb"[\r\n][^\r\n]")
+_HUGE: Final = re.compile(rb"[0-9]{19}")  # such numbers the parser's reader takes otherwise
 _MOST_REPEATED: Final = 1000  # keys that are noted; more would only make the answer long
 
 
@@ -37,28 +42,91 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     """The same, and what strict decoding finds: `line 7: key "k" already set in map`."""
     if data.startswith(b"{"):
         # Most clients send JSON as YAML; that is twenty times faster to read.
-        value = _as_json(data)
-        if value is not None:
-            return value, []
+        found = _as_json(data)
+        if found is not None:
+            return found
     builder = _Builder()
     return _built(data, builder), builder.repeated
 
 
-def _as_json(data: bytes) -> Any:
-    """The value of a document that is JSON without repeated members, None otherwise."""
+def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
+    """The value of a document that is JSON, and its members that are there twice; None where it is none.
+
+    Also where such a member stands in one of many lines, which are told.
+    """
     try:
         value = jsonpieces.loads(data)
-        return _ordered(value) if surely_unique(data, value) else None
-    except (orjson.JSONDecodeError, RecursionError):
+        if surely_unique(data, value):
+            return _ordered(value), []
+        if _LINES.search(data) is not None or _HUGE.search(data) is not None:
+            return None
+        return _ordered(value), _repeated(data)
+    except (orjson.JSONDecodeError, RecursionError, ValueError):
         return None
 
 
 def _ordered(value: Any) -> Any:
+    """With members by name, and numbers as they are written."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return _ordered_slowly(value)
+    value = jsonpieces.loads(text)
+    return plain_floats(value) if _ODD_NUMBER.search(text) is not None else value
+
+
+def _ordered_slowly(value: Any) -> Any:
     if value.__class__ is dict:
-        return {key: _ordered(value[key]) for key in sorted(value)}
+        return {key: _ordered_slowly(value[key]) for key in sorted(value)}
     if value.__class__ is list:
-        return [_ordered(item) for item in value]
+        return [_ordered_slowly(item) for item in value]
     return plain_floats(value)
+
+
+class _Notes(list[Any]):
+    """What is to be told of an object, in the place of the object."""
+
+
+_NOTHING: Final = _Notes()
+
+
+def _repeated(data: bytes) -> list[str]:
+    """The members of a document of one line that are there twice, each told when its value ends."""
+
+    def noted(pairs: list[tuple[str, Any]]) -> _Notes:
+        if len(dict(pairs)) == len(pairs) and not any(item.__class__ in _HOLDERS and item for _, item in pairs):
+            return _NOTHING
+        notes = _Notes()
+        seen: set[str] = set()
+        for key, item in pairs:
+            if len(notes) >= _MOST_REPEATED:
+                break
+            if item.__class__ in _HOLDERS and item:
+                notes += _within(item)
+            if key in seen:
+                notes.append(f"line 1: key {quote(key)} already set in map")
+            seen.add(key)
+        return notes
+
+    return _within(json.loads(data, object_pairs_hook=noted))[:_MOST_REPEATED]
+
+
+_HOLDERS: Final[frozenset[type]] = frozenset((_Notes, list))
+
+
+def _within(item: Any) -> list[str]:
+    """The notes of a value: of an object, or of all objects in a list."""
+    if item.__class__ is _Notes:
+        return list(item)
+    notes: list[str] = []
+    todo = [item]
+    while todo:
+        item = todo.pop()
+        if item.__class__ is _Notes:
+            notes += item
+        else:
+            todo += [inner for inner in reversed(item) if inner.__class__ in _HOLDERS and inner]
+    return notes
 
 
 def duplicates_text(repeated: list[str]) -> str:
@@ -123,11 +191,29 @@ class _Builder:
     def build(self, next_event: Callable[[], Any]) -> Any:
         """The value of the first document, whose events are asked for one by one. Raises YAMLError."""
         stack: list[_Open] = []
+        known = self.known
         while True:
             event = next_event()
             kind = event.__class__
             self.count += 1
             if kind is yaml.ScalarEvent:
+                # What most are: plain, met before, and an item or a member like others.
+                usual = stack and not event.style and event.tag is None and event.anchor is None
+                value = known.get(event.value) if usual else None
+                if value is not None and value.__class__ is not float:
+                    top = stack[-1]
+                    made, key = top.made, top.key
+                    if made.__class__ is list:
+                        made.append(value)
+                        continue
+                    if key is _NO_KEY:
+                        if value.__class__ is str and value != _MERGE:
+                            top.key = value
+                            continue
+                    elif key.__class__ is str and key not in made:
+                        made[key] = value
+                        top.key = _NO_KEY
+                        continue
                 value = self._scalar(event)
             elif kind is yaml.SequenceStartEvent or kind is yaml.MappingStartEvent:
                 if len(stack) >= DEEPEST:
