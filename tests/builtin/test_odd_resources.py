@@ -205,3 +205,16 @@ def test_component_statuses_are_listed_and_deprecated(tmp_path: Path) -> None:
             ] == 'componentstatus "none" not found'
 
     run(test())
+
+
+def test_pods_are_found_by_the_old_name_of_their_node(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with server(tmp_path) as inside:
+            pods = "/api/v1/namespaces/default/pods"
+            await account(inside)
+            await inside.make(pods, {"metadata": {"name": "here"}, "spec": {**POD, "nodeName": "n1"}})
+            await inside.make(pods, {"metadata": {"name": "nowhere"}, "spec": POD})
+            answer = await inside.send("GET", f"{pods}?fieldSelector=spec.host%3Dn1")
+            assert [one["metadata"]["name"] for one in answer.body["items"]] == ["here"]
+
+    run(test())

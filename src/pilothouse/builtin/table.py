@@ -55,6 +55,7 @@ _SPECIAL_DELETES: Final[dict[tuple[str, str], dict[str, Any]]] = {
 }  # fmt: skip
 # Field labels that are not called like the field they select.
 _LABEL_PATHS: Final = {"source": "source.component|reportingComponent", "status.successful": "status.succeeded"}
+_OLD_LABELS: Final = {("", "pods"): {"spec.host": "spec.nodeName"}}  # of clients of long ago, and the paths meant
 _NOT_OWNED: Final = {
     ("certificates.k8s.io", "certificatesigningrequests"): ("spec",),
     ("scheduling.k8s.io", "priorityclasses"): ("globalDefault",),
@@ -116,7 +117,7 @@ def _resource(types: TypeTable, rows: list[facts.ResourceFacts], served: Served)
         generation=_generation(rules.generation),
         status=_status(types, first),
         delete=_delete(first),
-        field_labels=_labels(rules),
+        field_labels=_labels(first),
         subresources=tuple(_part(part) for part in first.subresources),
         storage_hash=first.storage_version_hash,
         go_package=go_package(first.group),
@@ -183,9 +184,9 @@ def _delete(row: facts.ResourceFacts) -> DeleteRule:
     )
 
 
-def _labels(rules: facts.StoreRules) -> FieldLabels:
-    paths = {label: _LABEL_PATHS.get(label, label) for label in rules.field_labels}
-    return FieldLabels(paths, rules.field_label_refused)
+def _labels(row: facts.ResourceFacts) -> FieldLabels:
+    paths = {label: _LABEL_PATHS.get(label, label) for label in row.rules.field_labels}
+    return FieldLabels(paths | _OLD_LABELS.get((row.group, row.plural), {}), row.rules.field_label_refused)
 
 
 def _part(part: facts.SubresourceFacts) -> Subresource:

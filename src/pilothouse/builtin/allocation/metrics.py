@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Final
 
-from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry, Value
+from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry, Unheard, Value
 
 STATIC: Final = "static"  # asked for by its name or number
 DYNAMIC: Final = "dynamic"
@@ -91,6 +91,6 @@ class PortMetrics:
 
 class AllocationMetrics:
     def __init__(self, registry: Registry | None = None, clock: Callable[[], float] = perf_counter) -> None:
-        registry = registry or Registry()
+        registry = registry or Unheard()
         self.addresses = AddressMetrics(registry, clock)
         self.ports = PortMetrics(registry)

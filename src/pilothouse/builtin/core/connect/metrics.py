@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.kit.metrics import Counter, Registry
+from pilothouse.kit.metrics import Counter, Registry, Unheard
 
 _PREFIX: Final = "kube_apiserver_pod_logs_"
 _USAGE: Final = (
@@ -18,7 +18,7 @@ class LogMetrics:
     """`failed`: a kubelet showed a certificate that is not believed."""
 
     def __init__(self, registry: Registry | None = None) -> None:
-        registry = registry or Registry()
+        registry = registry or Unheard()
         usage = registry.add(Counter(f"{_PREFIX}insecure_backend_total", _USAGE, ("usage",)))
         self._strict, self._careless = usage.bind("enforce_tls"), usage.bind("skip_tls_allowed")
         self.failed = registry.add(Counter(f"{_PREFIX}backend_tls_failure_total", _FAILURES)).bind().add
