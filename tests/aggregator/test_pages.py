@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from pilothouse.filters import metrics
 from pilothouse.kit import exposition
-from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry, Summary, Summed, folded, quantiles
+from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry, Summary, Summed, Unheard, folded, quantiles
 from pilothouse.serving.debug import set_verbosity
 from pilothouse.serving.metrics_page import form_of
 from pilothouse.serving.pprof import Profile
@@ -89,6 +89,17 @@ def test_series_that_may_come_are_shown_once_they_did() -> None:
     assert histogram.samples() == [(("get",), [1, 0], 0.5)]
     histogram.reset()
     assert histogram.samples() == []
+
+
+def test_what_nobody_asks_about_is_not_kept() -> None:
+    registry = Unheard()
+    shown = registry.add(Histogram("c_seconds", "how long", ("verb",), (1.0,)))
+    beside = registry.beside(Histogram("", "", (), (1.0,)))
+    for series in (shown.bind("get"), beside.bind()):
+        series.observe(0.5)
+        series.observe_all([1.5, 2.5])
+        assert (series.counts, series.total) == ([0, 0], 0.0)
+    assert registry.families() == []
 
 
 def test_a_registry_counts_its_metrics() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from pilothouse.kit.metrics import Buckets, Histogram, Registry, Summary, Summed, quantiles
+from pilothouse.kit.metrics import Buckets, Histogram, Registry, Summary, Summed, Unheard, quantiles
 from pilothouse.machinery.errors import APIError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class AdmissionMetrics:
     """`clock`: seconds, monotonic. A plug-in counts only for the resources that it is for."""
 
     def __init__(self, registry: Registry | None = None, clock: Callable[[], float] = perf_counter) -> None:
-        registry = registry or Registry()
+        registry = registry or Unheard()
         self._clock = clock
         self._plugins = registry.add(Histogram(_PLUGIN, _PLUGIN_TEXT, ("name", *_LABELS), _BOUNDS, sparse=True))
         self._steps = registry.add(Histogram(_STEP, _STEP_TEXT, _LABELS, _BOUNDS, sparse=True))

@@ -20,7 +20,7 @@ from pilothouse.auth.rbac.policy import ROLE_GROUP, Policy
 from pilothouse.auth.rbac.rules import Grants
 from pilothouse.builtin.rbac_bootstrap.table import bootstrap_objects
 from pilothouse.cache.follow import Changed, Follower
-from pilothouse.kit.metrics import Registry
+from pilothouse.kit.metrics import Registry, Unheard
 from pilothouse.kit.record import record
 from pilothouse.registry.store import GenericStore
 from pilothouse.storage.api import StoredObject
@@ -82,7 +82,7 @@ class Authorization:
 
 def build_authorization(modes: Sequence[str], registry: Registry | None = None) -> Authorization:
     """`modes`: those of `--authorization-mode`, in the order in which they are asked."""
-    registry = registry or Registry()
+    registry = registry or Unheard()
     decisions, of_graph = DecisionMetrics(registry), GraphMetrics(registry)
     if modes[0] == "AlwaysAllow":
         allow = AlwaysAllow()

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Final
 
 from pilothouse.auth.metrics import SECONDS, FilterTimes
-from pilothouse.kit.metrics import Counter, Histogram, Registry
+from pilothouse.kit.metrics import Counter, Histogram, Registry, Unheard
 
 _PREFIX: Final = "apiserver_impersonation_"
 _LABELS: Final = ("mode", "decision")
@@ -30,7 +30,7 @@ class ImpersonationMetrics:
         clock: Callable[[], float] = perf_counter,
         filters: FilterTimes | None = None,
     ) -> None:
-        registry = registry or Registry()
+        registry = registry or Unheard()
         self.clock = clock
         self._attempts = registry.add(Counter(f"{_PREFIX}attempts_total", _ATTEMPTS, _LABELS))
         filters = filters or FilterTimes(registry)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
-from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry
+from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry, Unheard
 
 _DAY: Final = 86_400.0
 # Expired, half an hour, an hour, 2 h, 6 h, 12 h, a day, 2 d, 4 d, a week, a month, three, six, a year.
@@ -62,7 +62,7 @@ class CredentialMetrics:
     """
 
     def __init__(self, registry: Registry | None = None, clock: Callable[[], float] = perf_counter) -> None:
-        registry = registry or Registry()
+        registry = registry or Unheard()
         self.cache = TokenCacheMetrics(registry, clock)
         left = registry.add(Histogram("apiserver_client_certificate_expiration_seconds", _EXPIRATION, (), _LIFE))
         self.certificate_left = left.bind().observe

@@ -42,7 +42,7 @@ class FilterTimes:
 
     def add(self, name: str, text: str, labels: tuple[str, ...], of: str) -> Histogram:
         """A metric of the filter `of`, in the buckets of SECONDS; what is to be observed with."""
-        fine = self._shown[of] = Histogram(name, text, labels, _FINE)
+        fine = self._shown[of] = self._registry.beside(Histogram(name, text, labels, _FINE))
         self._registry.add(Histogram(name, text, labels, SECONDS, lambda: seen_by(SECONDS, fine), of=[fine]))
         return fine
 

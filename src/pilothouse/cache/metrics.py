@@ -87,13 +87,14 @@ class CacheStats:
 class CacheFamilies:
     """Series by the number of a cache."""
 
-    def __init__(self) -> None:
+    def __init__(self, registry: Registry) -> None:
+        beside = registry.beside
         self.events = Counter("", "", ("cache",))
         self.loads = Counter("", "", ("cache",))
         self.filled = Counter("", "", ("cache",))
-        self.loaded = Histogram("", "", ("cache",), _LOADED, sparse=True)
-        self.waited = Histogram("", "", ("cache",), _WAITED, sparse=True)
-        self.sent = Histogram("", "", ("cache",), _SENT, sparse=True)
+        self.loaded = beside(Histogram("", "", ("cache",), _LOADED, sparse=True))
+        self.waited = beside(Histogram("", "", ("cache",), _WAITED, sparse=True))
+        self.sent = beside(Histogram("", "", ("cache",), _SENT, sparse=True))
 
 
 class Cache(Protocol):
@@ -110,7 +111,7 @@ class CacheMetrics:
     """Of all caches of a server. `kinds` is asked at each scrape; what it does not tell of is not shown."""
 
     def __init__(self, registry: Registry, kinds: Callable[[Mapping[str, Cache]], Kinds]) -> None:
-        self._families = CacheFamilies()
+        self._families = CacheFamilies(registry)
         self._caches: dict[str, Cache] = {}
         self._kinds = kinds
         self._show(registry)

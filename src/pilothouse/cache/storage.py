@@ -16,6 +16,7 @@ from pilothouse.cache.contents import Contents, cut_page
 from pilothouse.cache.history import History, HistoryLimits
 from pilothouse.cache.metrics import CacheFamilies, CacheStats, Held
 from pilothouse.cache.watchers import CacheSubscription, Watchers, watch_end
+from pilothouse.kit.metrics import Unheard
 from pilothouse.kit.turns import accepted
 from pilothouse.storage.api import (
     Check,
@@ -107,7 +108,7 @@ class CachedStorage:
         self._limits = limits or HistoryLimits()
         self._wait = wait
         self._now = now
-        self._stats = stats or CacheStats(CacheFamilies(), "")
+        self._stats = stats or CacheStats(CacheFamilies(Unheard()), "")
         self._beyond = EngineStorage(engine, prefix, wait=wait)  # for what is older than our history
         self._state: _State | None = None
         self._objects: dict[str, StoredObject] | None = None  # set while a look-up is all that a read needs

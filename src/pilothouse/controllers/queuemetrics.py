@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
-from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry
+from pilothouse.kit.metrics import Counter, Gauge, Histogram, Registry, Unheard
 
 _BOUNDS: Final = tuple(1e-8 * 10.0**power for power in range(12))
 _ADDS: Final = "[BETA] Total number of adds handled by workqueue"
@@ -48,7 +48,7 @@ class QueueSeries:
 
 class QueueMetrics:
     def __init__(self, registry: Registry | None = None) -> None:
-        add = (registry or Registry()).add
+        add = (registry or Unheard()).add
         self.adds = add(Counter("workqueue_adds_total", _ADDS, ("name",)))
         self.retries = add(Counter("workqueue_retries_total", _RETRIES, ("name",)))
         self.queued = add(Histogram("workqueue_queue_duration_seconds", _QUEUED, ("name",), _BOUNDS))

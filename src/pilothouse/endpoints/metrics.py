@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from pilothouse.cache.listmetrics import ListMetrics, ListSeries
-from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Value
+from pilothouse.kit.metrics import Buckets, Counter, Gauge, Histogram, Registry, Unheard, Value
 from pilothouse.registry.metrics import ComparisonMetrics
 
 _SIZES: Final = tuple(1024.0 * 2**power for power in range(8))
@@ -50,7 +50,7 @@ class WatchSeries:
 
 class EndpointMetrics:
     def __init__(self, registry: Registry | None = None, lists: ListMetrics | None = None) -> None:
-        registry = registry or Registry()
+        registry = registry or Unheard()
         add = registry.add
         self._lists = lists or ListMetrics(registry)
         self.comparisons = ComparisonMetrics(registry)

@@ -86,6 +86,20 @@ class Buckets:
         self._total = 0.0
 
 
+class _Deaf(Buckets):
+    """Forgets what it observes."""
+
+    __slots__ = ()
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        super().__init__(bounds)
+        self.observe = self.observe_all = _forget
+
+
+def _forget(value: object) -> None:
+    pass
+
+
 Read = Callable[[], Iterable[tuple[Labels, float]]]
 
 
@@ -169,9 +183,10 @@ class Histogram:
         self._read = read
         self._sparse = sparse
         self._of = of
+        self.deaf = False  # what is observed is forgotten at once
 
     def bind(self, *values: str) -> Buckets:
-        return _bound(self._series, values, lambda: Buckets(self.bounds))
+        return _bound(self._series, values, lambda: (_Deaf if self.deaf else Buckets)(self.bounds))
 
     def reset(self) -> None:
         """Count from 0 again."""
@@ -259,7 +274,7 @@ _STABILITIES: Final = ("ALPHA", "BETA", "STABLE")  # as texts begin with them
 
 
 class Registry:
-    """All metrics of one server."""
+    """All metrics of one server. `settle` is to be called every second or so, or what is observed piles up."""
 
     def __init__(self) -> None:
         self._families: list[Family] = []
@@ -279,11 +294,15 @@ class Registry:
         self._families.append(family)
         return family
 
+    def beside(self, histogram: Histogram) -> Histogram:
+        """One that is not shown itself: others are made of it (`Histogram.of`)."""
+        return histogram
+
     def families(self) -> list[Family]:
         return list(self._families)
 
     def settle(self) -> None:
-        """To be called every second or so: what histograms observed is kept till then one by one."""
+        """Sort what histograms observed, which is kept till then one by one."""
         for family in self._families:
             if isinstance(family, Histogram):
                 family.settle()
@@ -293,3 +312,16 @@ class Registry:
         for family in self._families:
             if not isinstance(family, Gauge):
                 family.reset()
+
+
+class Unheard(Registry):
+    """For what is used where nobody asks for metrics: nothing is shown, and what is observed is forgotten."""
+
+    def add(self, family: F) -> F:
+        if isinstance(family, Histogram):
+            self.beside(family)
+        return family
+
+    def beside(self, histogram: Histogram) -> Histogram:
+        histogram.deaf = True
+        return histogram

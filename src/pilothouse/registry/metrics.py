@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
-from pilothouse.kit.metrics import Histogram, Registry
+from pilothouse.kit.metrics import Histogram, Registry, Unheard
 
 _BOUNDS: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0)
 _TEXT: Final = "[ALPHA] Time taken for comparison of old vs new objects in UPDATE or PATCH requests"
@@ -19,7 +19,7 @@ class ComparisonMetrics:
 
     def __init__(self, registry: Registry | None = None, clock: Callable[[], float] = perf_counter) -> None:
         name = "apiserver_request_timestamp_comparison_time"
-        times = (registry or Registry()).add(Histogram(name, _TEXT, ("code_path",), _BOUNDS))
+        times = (registry or Unheard()).add(Histogram(name, _TEXT, ("code_path",), _BOUNDS))
         self.clock = clock
         self.fast = times.bind("unequalObjectsFast").observe
         self.slow = times.bind("unequalObjectsSlow").observe

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
-from pilothouse.kit.metrics import Counter, Histogram, Registry
+from pilothouse.kit.metrics import Counter, Histogram, Registry, Unheard
 
 _SECONDS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 _SIZES: Final = (
@@ -24,7 +24,7 @@ class CallMetrics:
     """`clock`: seconds, monotonic. `host`: with its port, as in the URL."""
 
     def __init__(self, registry: Registry | None = None, clock: Callable[[], float] = perf_counter) -> None:
-        add, asked = (registry or Registry()).add, ("verb", "host")
+        add, asked = (registry or Unheard()).add, ("verb", "host")
         self.clock = clock
         self._requests = add(Counter("rest_client_requests_total", _REQUESTS, ("code", "method", "host")))
         self._seconds = add(Histogram("rest_client_request_duration_seconds", _DURATION, asked, _SECONDS))

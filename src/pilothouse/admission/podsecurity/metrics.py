@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pilothouse.admission.podsecurity.policy import LATEST, Standard
-from pilothouse.kit.metrics import Counter, Registry, Value
+from pilothouse.kit.metrics import Counter, Registry, Unheard, Value
 
 ENFORCE: Final = "enforce"
 WARN: Final = "warn"
@@ -18,7 +18,7 @@ _NEWEST: Final = 37  # minor version of Kubernetes; what asks for a later one is
 
 class PodSecurityMetrics:
     def __init__(self, registry: Registry | None = None) -> None:
-        self._counter = (registry or Registry()).add(Counter("pod_security_evaluations_total", _TEXT, _LABELS))
+        self._counter = (registry or Unheard()).add(Counter("pod_security_evaluations_total", _TEXT, _LABELS))
         self._known: dict[tuple[bool, str, int, str, str, bool, str], Value] = {}
 
     def evaluated(

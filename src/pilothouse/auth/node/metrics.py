@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final, TypeVar
 
-from pilothouse.kit.metrics import Histogram, Registry
+from pilothouse.kit.metrics import Histogram, Registry, Unheard
 
 _BOUNDS: Final = tuple(0.0001 * 2**power for power in range(12))
 _NAME: Final = "node_authorizer_graph_actions_duration_seconds"
@@ -26,7 +26,7 @@ class GraphMetrics:
 
     def __init__(self, registry: Registry | None = None, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock
-        self._actions = (registry or Registry()).add(Histogram(_NAME, _TEXT, ("operation",), _BOUNDS, sparse=True))
+        self._actions = (registry or Unheard()).add(Histogram(_NAME, _TEXT, ("operation",), _BOUNDS, sparse=True))
 
     def timed(self, plural: str, take: Callable[[str, str, T | None], None]) -> Callable[[str, str, T | None], None]:
         """`take` (namespace, name, object or None), measured."""
