@@ -101,6 +101,7 @@ def test_quantities_written_otherwise_are_no_change() -> None:
     new = {"containers": [container(requests={"cpu": "1"})]}
     assert causes(pod_update, new, old) == []
     assert same(old, new)
+    assert same({"sizeLimit": "1Gi"}, {"sizeLimit": "1073741824"})
     assert not same(old, {"containers": [container(requests={"cpu": "2"})]})
 
 

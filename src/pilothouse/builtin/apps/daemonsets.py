@@ -14,7 +14,7 @@ from pilothouse.builtin.shared.podwarnings import spec_warnings
 from pilothouse.builtin.shared.portions import amount, at_most_all, portion
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import label_selector
-from pilothouse.builtin.shared.templates import prepare_template
+from pilothouse.builtin.shared.templates import another_spec, prepare_template
 from pilothouse.machinery.digits import whole
 from pilothouse.machinery.rules import Field, at, defaults, immutable, not_negative, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -119,5 +119,6 @@ behaviour = Behaviour(
     prepare=_prepare,
     validate=_validate,
     warn=_warn,
+    generation=another_spec,
     parts={"status": Part(validate=_status)},
 )

@@ -11,7 +11,7 @@ from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import selected_template
 from pilothouse.builtin.shared.portions import amount, at_most_all, portion
 from pilothouse.builtin.shared.selectors import is_empty, label_selector
-from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.builtin.shared.templates import another_spec, prepare_template, template_warnings
 from pilothouse.machinery.rules import Field, Rule, at, defaults, given, immutable, not_negative, rules
 from pilothouse.registry.behaviour import Behaviour, Part
 
@@ -118,5 +118,6 @@ behaviour = Behaviour(
     prepare=prepare_template(),
     validate=_validate,
     warn=_warn,
+    generation=another_spec,
     parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

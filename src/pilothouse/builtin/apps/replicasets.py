@@ -9,7 +9,7 @@ from pilothouse.builtin.shared.counts import not_negative_counts, ready_within_t
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import selected_template
 from pilothouse.builtin.shared.selectors import label_selector
-from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.builtin.shared.templates import another_spec, prepare_template, template_warnings
 from pilothouse.machinery.rules import at, defaults, given, immutable, not_negative, rules
 from pilothouse.registry.behaviour import Behaviour, Part
 
@@ -44,5 +44,6 @@ behaviour = Behaviour(
     prepare=prepare_template({"replicas": 0}),
     validate=_validate,
     warn=_warn,
+    generation=another_spec,
     parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

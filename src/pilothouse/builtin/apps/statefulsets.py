@@ -14,7 +14,7 @@ from pilothouse.builtin.shared.podtemplate import selected_template
 from pilothouse.builtin.shared.portions import amount, at_most_all, portion
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.shared.selectors import label_selector
-from pilothouse.builtin.shared.templates import prepare_template, template_warnings
+from pilothouse.builtin.shared.templates import another_spec, prepare_template, template_warnings
 from pilothouse.builtin.shared.volumewarnings import claim_warnings
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import (
@@ -179,5 +179,6 @@ behaviour = Behaviour(
     prepare=prepare_template({"replicas": 0, "availableReplicas": 0}),
     validate=_validate,
     warn=_warn,
+    generation=another_spec,
     parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

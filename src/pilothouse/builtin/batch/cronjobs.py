@@ -11,7 +11,7 @@ from pilothouse.builtin.batch.schedules import BadSchedule, check_schedule, time
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podwarnings import name_warning
-from pilothouse.builtin.shared.templates import respecified
+from pilothouse.builtin.shared.templates import another_spec, respecified
 from pilothouse.machinery.rules import Field, at, defaults, not_negative, one_of, required, rules
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
@@ -105,4 +105,4 @@ _validate: Final = rules(
     )
 )
 
-behaviour = Behaviour(defaults=_fill, prepare=_prepare, validate=_validate, warn=_warn)
+behaviour = Behaviour(defaults=_fill, prepare=_prepare, validate=_validate, warn=_warn, generation=another_spec)

@@ -12,7 +12,7 @@ from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podtemplate import MISMATCH
 from pilothouse.builtin.shared.podwarnings import name_warning
 from pilothouse.builtin.shared.selectors import is_empty, is_valid, label_selector, matches
-from pilothouse.builtin.shared.templates import respecified
+from pilothouse.builtin.shared.templates import another_spec, respecified
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, at, computed, defaults, on_update, rules, sees_absent, sorted_map
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -126,5 +126,6 @@ behaviour = Behaviour(
     prepare=_prepare,
     validate=_validate,
     warn=_warn,
+    generation=another_spec,
     parts={"status": Part(_prepare_status, rules(at("status", job_status)))},
 )

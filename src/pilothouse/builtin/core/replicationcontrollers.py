@@ -10,7 +10,7 @@ from pilothouse.builtin.shared.objectnames import declared_subdomain_name
 from pilothouse.builtin.shared.poddefaults import template_defaults
 from pilothouse.builtin.shared.podtemplate import check_labels, only_restarting, pod_template
 from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
-from pilothouse.builtin.shared.templates import prepare_template, respecified
+from pilothouse.builtin.shared.templates import another_spec, prepare_template, respecified
 from pilothouse.machinery.rules import Field, at, computed, defaults, not_negative, required, rules, sees_absent
 from pilothouse.registry.behaviour import Behaviour, Object, Part
 
@@ -79,5 +79,6 @@ behaviour = Behaviour(
     prepare=prepare_template({"replicas": 0}),
     validate=_validate,
     warn=_warn,
+    generation=another_spec,
     parts={"status": Part(validate=_status), "scale": Part(warn=_warn)},
 )

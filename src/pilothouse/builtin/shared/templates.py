@@ -8,6 +8,7 @@ from typing import Any
 from pilothouse.builtin.shared.podgates import drop_closed
 from pilothouse.builtin.shared.podwarnings import name_warning, spec_warnings
 from pilothouse.builtin.shared.prepared import fresh_status
+from pilothouse.builtin.shared.same import same_amounts
 
 Object = dict[str, Any]
 
@@ -26,6 +27,11 @@ def prepare_template(status: Object | None = None) -> Callable[[Object, Object |
         fresh(new, old, context)
 
     return prepare
+
+
+def another_spec(new: Object, old: Object) -> bool:
+    """Whether an update raises the generation: the spec says something else, not the same amounts in other words."""
+    return not same_amounts(new.get("spec"), old.get("spec"))
 
 
 def respecified(new: Object, old: Object | None) -> bool:
