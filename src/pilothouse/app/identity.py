@@ -15,6 +15,7 @@ from pilothouse.auth.identity import Identity, TokenRules
 from pilothouse.auth.serviceaccounts import Lookup, Object, ServiceAccountTokens
 from pilothouse.auth.tokens import Signer, new_key
 from pilothouse.builtin.oddparts import Stores
+from pilothouse.kit.metrics import Registry
 from pilothouse.registry.writer import find_object
 
 
@@ -25,12 +26,13 @@ def build_identity(
     signing_keys: Sequence[bytes],
     stores: Stores,
     now: Callable[[], datetime],
-    metrics: CredentialMetrics | None = None,
+    registry: Registry,
 ) -> Identity:
     """`first`: authenticators before all others. `signing_keys`: PEM, none for a key that lives as long as the server.
 
     `stores` may be filled later.
     """
+    metrics = CredentialMetrics(registry)
     authenticators: list[Authenticator] = [*first, ClientCertificates(ClientAuthority(client_ca), now, metrics)]
     if settings.token_auth_file is not None:
         authenticators.append(TokenFile.read(settings.token_auth_file))

@@ -34,7 +34,6 @@ from pilothouse.app.settings import Settings
 from pilothouse.app.tracing import Tracing, build_tracing
 from pilothouse.app.webhooks import build_webhooks, follow_webhooks, outside
 from pilothouse.auth.actingmetrics import ImpersonationMetrics
-from pilothouse.auth.credentialmetrics import CredentialMetrics
 from pilothouse.auth.identity import Identity
 from pilothouse.auth.metrics import AuthenticationMetrics, AuthorizationMetrics, FilterTimes
 from pilothouse.builtin import enablement
@@ -161,15 +160,14 @@ async def build_application(
     options = _options(settings, EndpointMetrics(registry, caches.lists))
     renderer = Renderer(MetaForms(builtin_types), options.offered)
     router = Router()
-    served = enablement.served(settings.runtime_config, settings.feature_gates)
     outgoing = _outgoing(settings, registry)
+    served = enablement.served(settings.runtime_config, settings.feature_gates)
     needs = Needs(builtin_types(), caches.open, options, renderer, utc_now, outgoing, served)
     builtin = BuiltinServer(needs, router)
     caches.stores = builtin.stores
     loopback = LoopbackTokens(secrets.token_bytes)
-    credentials = CredentialMetrics(registry)
     modes = build_authorization(settings.authorization_mode, registry)
-    identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now, credentials)
+    identity = build_identity(settings, client_ca, [loopback], signing_keys, builtin.stores, utc_now, registry)
     identity = replace(identity, authorizer=modes.authorizer, rules=modes.rules)
     accounts = controllers is not None and controllers.make_accounts
     plugins = Choice.of(settings.enable_admission_plugins, settings.disable_admission_plugins)
@@ -182,31 +180,31 @@ async def build_application(
     keep_presence(settings, client_ca, builtin.stores, hooks, utc_now, UuidSource())
     _rights(modes, builtin.stores, hooks)
     application = Application(
-        _unset,
-        engine,
-        running,
-        hooks,
-        registry,
-        tasks=modes.tasks,
-        closers=[outgoing.close, calls.client.close],
-        tracing=build_tracing(settings.tracing_config_file),
-    )
+        _unset, engine, running, hooks, registry, tasks=modes.tasks,
+        closers=[outgoing.close, calls.client.close], tracing=build_tracing(settings.tracing_config_file),
+    )  # fmt: skip
     cluster_services(settings, builtin.stores, needs.open_storage, hooks, application.tasks, utc_now, registry)
     follow_webhooks(webhooks, builtin.stores, hooks, application.tasks)
     flow_control(builtin.stores, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
-    expressions = CustomMetrics(registry, time.perf_counter)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
-        lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom, expressions),
+        lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom,
+        CustomMetrics(registry, time.perf_counter)),
     )  # fmt: skip
     front = application.front = build_front(parts)
-    handler = front.handler
-    application.handler = _chain(settings, application, handler, renderer, registry, running, identity, options.aside)
-    own, queues = self_requests(registry, application.handler), QueueMetrics(registry)
-    if controllers is not None:
-        application.controllers = Controllers(controllers, own, loopback, LoopClock(), random.random, queues)
+    application.handler = _chain(
+        settings, application, front.handler, renderer, registry, running, identity, options.aside
+    )
+    _control(application, controllers, loopback)
     return application
+
+
+def _control(application: Application, controllers: ControllerSettings | None, tokens: LoopbackTokens) -> None:
+    """Let controllers ask the server, each with a token of its own."""
+    own, queues = self_requests(application.metrics, application.handler), QueueMetrics(application.metrics)
+    if controllers is not None:
+        application.controllers = Controllers(controllers, own, tokens, LoopClock(), random.random, queues)
 
 
 def _options(settings: Settings, metrics: EndpointMetrics) -> ServerOptions:

@@ -23,6 +23,33 @@ _SECONDS: Final = (
 _VALIDATED: Final = _SECONDS[2:]
 _SIZES: Final = (1000.0, 10_000.0, 100_000.0, 1e6, 1e7, 1e8, 1e9)
 _BODIES: Final = tuple(50_000.0 + 100_000.0 * step for step in range(31))
+_TOTAL: Final = (
+    "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, "
+    "scope, component, and HTTP response code."
+)
+_DURATION: Final = (
+    "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, "
+    "subresource, scope and component."
+)
+_SLI: Final = (
+    "[ALPHA] Response latency distribution (not counting webhook duration and priority & fairness queue wait "
+    "times) in seconds for each verb, group, version, resource, subresource, scope and component."
+)
+_SIZE: Final = (
+    "[STABLE] Response size distribution in bytes for each group, version, verb, resource, subresource, scope "
+    "and component."
+)
+_LASTING: Final = (
+    "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
+    "resource, scope and component. Not all requests are tracked this way."
+)
+_ABORTS: Final = (
+    "[ALPHA] Number of requests which apiserver aborted possibly due to a timeout, for each group, version, "
+    "verb, resource, subresource and scope"
+)
+_TERMINATIONS: Final = "[ALPHA] Number of requests which apiserver terminated in self-defense."
+_BODY_SIZE: Final = "[ALPHA] Apiserver request body size in bytes broken out by resource and verb."
+_VALIDATION: Final = "[ALPHA] Response latency distribution in seconds for each field validation value"
 _PROTECTING: Final = frozenset({429, 504})
 _VALIDATIONS: Final = frozenset({"Ignore", "Warn", "Strict"})
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -46,94 +73,18 @@ class RequestMetrics:
     """The families of requests, and the series bound for each kind of request."""
 
     def __init__(self, registry: Registry) -> None:
-        labelled = (*_LABELS[:1], "dry_run", *_LABELS[1:])
-        self.total = registry.add(
-            Counter(
-                "apiserver_request_total",
-                (
-                    "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, "
-                    "version, resource, scope, component, and HTTP response code."
-                ),
-                (*labelled, "code"),
-            )
-        )
-        self.duration = registry.add(
-            Histogram(
-                "apiserver_request_duration_seconds",
-                (
-                    "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, "
-                    "version, resource, subresource, scope and component."
-                ),
-                labelled,
-                _SECONDS,
-            )
-        )
-        self.sli = registry.add(
-            Histogram(
-                "apiserver_request_sli_duration_seconds",
-                (
-                    "[ALPHA] Response latency distribution (not counting webhook duration and priority & "
-                    "fairness queue wait times) in seconds for each verb, group, version, resource, "
-                    "subresource, scope and component."
-                ),
-                _LABELS,
-                _SECONDS,
-            )
-        )
-        self.sizes = registry.add(
-            Histogram(
-                "apiserver_response_sizes",
-                (
-                    "[STABLE] Response size distribution in bytes for each group, version, verb, resource, "
-                    "subresource, scope and component."
-                ),
-                _LABELS,
-                _SIZES,
-            )
-        )
-        self.long_running = registry.add(
-            Gauge(
-                "apiserver_longrunning_requests",
-                (
-                    "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, "
-                    "version, resource, scope and component. Not all requests are tracked this way."
-                ),
-                _LABELS,
-            )
-        )
-        self.aborts = registry.add(
-            Counter(
-                "apiserver_request_aborts_total",
-                (
-                    "[ALPHA] Number of requests which apiserver aborted possibly due to a timeout, for each "
-                    "group, version, verb, resource, subresource and scope"
-                ),
-                _LABELS[:-1],
-            )
-        )
-        self.terminations = registry.add(
-            Counter(
-                "apiserver_request_terminations_total",
-                "[ALPHA] Number of requests which apiserver terminated in self-defense.",
-                (*_LABELS, "code"),
-            )
-        )
-        self.bodies = registry.add(
-            Histogram(
-                "apiserver_request_body_size_bytes",
-                "[ALPHA] Apiserver request body size in bytes broken out by resource and verb.",
-                ("resource", "verb", "group"),
-                _BODIES,
-            )
-        )
-        self.validations = registry.add(
-            Histogram(
-                "field_validation_request_duration_seconds",
-                "[ALPHA] Response latency distribution in seconds for each field validation value",
-                ("field_validation",),
-                _VALIDATED,
-            )
-        )
+        add, labelled = registry.add, (*_LABELS[:1], "dry_run", *_LABELS[1:])
+        self.total = add(Counter("apiserver_request_total", _TOTAL, (*labelled, "code")))
+        self.duration = add(Histogram("apiserver_request_duration_seconds", _DURATION, labelled, _SECONDS))
+        self.sli = add(Histogram("apiserver_request_sli_duration_seconds", _SLI, _LABELS, _SECONDS))
+        self.sizes = add(Histogram("apiserver_response_sizes", _SIZE, _LABELS, _SIZES))
+        self.long_running = add(Gauge("apiserver_longrunning_requests", _LASTING, _LABELS))
+        self.aborts = add(Counter("apiserver_request_aborts_total", _ABORTS, _LABELS[:-1]))
+        self.terminations = add(Counter("apiserver_request_terminations_total", _TERMINATIONS, (*_LABELS, "code")))
+        sized = ("resource", "verb", "group")
+        self.bodies = add(Histogram("apiserver_request_body_size_bytes", _BODY_SIZE, sized, _BODIES))
+        name, said = "field_validation_request_duration_seconds", ("field_validation",)
+        self.validations = add(Histogram(name, _VALIDATION, said, _VALIDATED))
         self._bound: dict[tuple[str, ...], _Series] = {}
 
     def aborted(self, request: Request) -> None:
