@@ -187,10 +187,10 @@ async def build_application(
     follow_webhooks(webhooks, builtin.stores, hooks, application.tasks)
     flow_control(builtin.stores, hooks, application.tasks, utc_now)
     issuer = _issuer(settings, identity)
+    measured = CustomMetrics(registry, time.perf_counter)
     parts = Parts(
         settings, engine, builtin, router, renderer, registry, hooks, issuer, lambda: application.stopping,
-        lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom,
-        CustomMetrics(registry, time.perf_counter)),
+        lambda: running.running, began, extensions(builtin, needs, hooks, calls, webhooks.custom, measured),
     )  # fmt: skip
     front = application.front = build_front(parts)
     application.handler = _chain(
