@@ -155,8 +155,7 @@ def string_map(value: Any) -> dict[str, str]:
     if value.__class__ is not dict:
         raise Mismatch
     if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
-        names = sorted(value)
-        return dict(zip(names, map(value.__getitem__, names), strict=True))
+        return {name: value[name] for name in sorted(value)}
     made = {}
     for key in sorted(value):
         item = value[key]

@@ -149,7 +149,7 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     def leaves(value: Any) -> Node:
         if type(value) is not dict or not value:
             return LEAF
-        named = dict.fromkeys(map("f:".__add__, sorted(value)), LEAF)
+        named = {f"f:{name}": LEAF for name in sorted(value)}
         return {SELF: LEAF, **named} if whole else named
 
     def granular(value: Any) -> Node:

@@ -10,6 +10,7 @@ from pilothouse.machinery.goquote import quote
 
 _NUMBERS: Final = {int}  # kinds of items that need no closer look
 _TEXTS: Final = {str}
+_PART: Final = 4096  # items; one call for all of a long list would let no other thread run
 
 
 def plain(value: Any) -> str:
@@ -23,10 +24,13 @@ def plain(value: Any) -> str:
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{plain(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):
-        kinds = set(map(type, value))
-        texts = map(str, value) if kinds == _NUMBERS else value if kinds == _TEXTS else map(plain, value)
-        return f"[{' '.join(texts)}]"
+        return f"[{' '.join([_items(value[at : at + _PART]) for at in range(0, len(value), _PART)])}]"
     return number(value)
+
+
+def _items(value: list[Any]) -> str:
+    kinds = set(map(type, value))
+    return " ".join(map(str, value) if kinds == _NUMBERS else value if kinds == _TEXTS else map(plain, value))
 
 
 def syntax(value: Any) -> str:
