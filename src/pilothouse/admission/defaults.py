@@ -28,6 +28,7 @@ from pilothouse.admission.optional.pods import (
 )
 from pilothouse.admission.optional.services import DenyServiceExternalIPs
 from pilothouse.admission.optional.tolerations import PodTolerationRestriction
+from pilothouse.admission.podresize import NodeDeclaredFeatureValidator, PodResizeValidator
 from pilothouse.admission.podsecurity.metrics import PodSecurityMetrics
 from pilothouse.admission.podsecurity.plugin import PodSecurity
 from pilothouse.admission.policies.known import Policies
@@ -159,6 +160,12 @@ _FIRST: Final[tuple[tuple[str, Make, bool], ...]] = (
     ),
     ("DenyServiceExternalIPs", lambda needs: DenyServiceExternalIPs(), False),
     ("PodTopologyLabels", lambda needs: PodTopologyLabels(needs.kind("", "nodes")), True),
+    (
+        "NodeDeclaredFeatureValidator",
+        lambda needs: NodeDeclaredFeatureValidator(needs.kind("", "nodes")),
+        True,
+    ),
+    ("PodResizeValidator", lambda needs: PodResizeValidator(needs.kind("", "nodes")), True),
 )
 _ASKING: Final = (
     MutatingAdmissionPolicy.name,
