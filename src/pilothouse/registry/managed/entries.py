@@ -6,7 +6,6 @@ An entry that does not change is passed through as the dict it came in.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 from pilothouse.kit.record import record
@@ -40,7 +39,9 @@ class Entry:
 
     def owning(self, fields: Node) -> Entry:
         """The entry with other fields, at the same time."""
-        return self if fields is self.fields else replace(self, fields=fields, raw=None)
+        if fields is self.fields:
+            return self
+        return Entry(self.manager, self.operation, self.api_version, self.subresource, self.time, fields)
 
     def render(self) -> dict[str, Any]:
         """As it stands in metadata.managedFields, fields in the original's order."""
