@@ -103,7 +103,7 @@ def write(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """The list to store: appliers before updaters, then by time, manager, version and subresource; nothing that owns
     nothing.
     """
-    return [entry.render() for entry in sorted((entry for entry in entries if entry.fields), key=_order)]
+    return [entry.render() for entry in sorted([entry for entry in entries if entry.fields], key=_order)]
 
 
 def capped(entries: list[Entry], limit: int = MAX_UPDATERS) -> list[Entry]:
