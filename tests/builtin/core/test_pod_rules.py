@@ -442,6 +442,48 @@ def test_requests_of_a_pod_cover_what_its_containers_ask_for() -> None:
     assert made["spec"]["resources"]["requests"] == {"cpu": "1", "memory": "64Mi"}
 
 
+def whole(resources: Any, *limits: dict[str, str]) -> dict[str, Any]:
+    """A pod with resources of its own, and a container for each of `limits`."""
+    own = [{"name": f"c{i}", "image": "i", "resources": {"limits": one}} for i, one in enumerate(limits)]
+    return pod(resources=resources, containers=own)
+
+
+@pytest.mark.parametrize(
+    ("sent", "limits"),
+    [
+        (whole({"requests": {"cpu": "1"}}, {"cpu": "400m"}, {"cpu": "300m"}), {"cpu": "1"}),
+        (whole({"requests": {"memory": "2Gi"}}, {"cpu": "1"}, {"cpu": "500m"}), {"cpu": "1500m"}),
+        (whole({"requests": {"cpu": "1"}}, {"cpu": "400m"}, {}), None),
+        (whole({"limits": {"cpu": "2"}}, {"cpu": "1", "memory": "1Gi"}), {"cpu": "2", "memory": "1Gi"}),
+        (
+            whole({"requests": {"cpu": "1"}}, {"hugepages-2Mi": "4Mi", "cpu": "1"}, {"memory": "1Mi"}),
+            {"hugepages-2Mi": "4Mi"},
+        ),
+    ],
+)
+def test_limits_of_a_pod_are_those_of_containers_that_all_have_one(sent: Any, limits: Any) -> None:
+    made, _ = PODS.create(sent)
+    assert made["spec"]["resources"].get("limits") == limits
+
+
+def test_what_was_filled_in_for_a_pod_stays_though_it_is_not_told_again() -> None:
+    sent = whole({"requests": {"cpu": "1"}}, {"cpu": "1", "memory": "1Gi"})
+    made, _ = PODS.create(sent)
+    assert made["spec"]["resources"] == {
+        "limits": {"cpu": "1", "memory": "1Gi"},
+        "requests": {"cpu": "1", "memory": "1Gi"},
+    }
+    again, _ = PODS.update(made, {**sent, "metadata": {"name": "a", "labels": {"x": "y"}}})
+    assert again["spec"]["resources"] == made["spec"]["resources"]
+    assert again["metadata"]["generation"] == 1
+
+
+def test_a_resize_that_gives_a_pod_resources_fills_in_the_rest() -> None:
+    made, _ = PODS.create(whole(None, {"cpu": "1"}))
+    grown, _ = PODS.change(made, {"spec": {"resources": {"requests": {"cpu": "1500m"}}}}, "resize")
+    assert grown["spec"]["resources"] == {"limits": {"cpu": "1500m"}, "requests": {"cpu": "1500m"}}
+
+
 def test_policies_of_resizing_where_nothing_restarts() -> None:
     policy = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
     sent = pod(restartPolicy="Never", containers=[{"name": "c", "image": "i", "resizePolicy": policy}])

@@ -12,6 +12,7 @@ from pilothouse.builtin.shared.containers import image_blanks
 from pilothouse.builtin.shared.podannotations import annotation_changes, armor_agrees, pod_annotations, seccomp_agrees
 from pilothouse.builtin.shared.poddefaults import pod_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
+from pilothouse.builtin.shared.podresources import keep_pod_resources, pod_resource_defaults
 from pilothouse.builtin.shared.podspec import pod_spec
 from pilothouse.builtin.shared.podwarnings import armor_warning, pod_warnings
 from pilothouse.builtin.shared.prepared import add_label_keys, armor_profiles, keep_metadata
@@ -80,8 +81,11 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
             new["status"] = old["status"]
         else:
             new.pop("status", None)
+        if new["spec"] is not old["spec"]:
+            keep_pod_resources(new["spec"], old["spec"])
         return
     spec = new.get("spec") or {}
+    pod_resource_defaults(spec)
     if spec.get("terminationGracePeriodSeconds", 0) < 0:
         spec["terminationGracePeriodSeconds"] = 1
     status: Object = {"phase": "Pending", "qosClass": qos_class(spec)}
@@ -146,6 +150,7 @@ def _prepare_resize(new: Object, old: Object | None, context: Context) -> None:
     spec.pop("resources", None)
     if sent.get("resources") is not None:
         spec["resources"] = sent["resources"]
+        pod_resource_defaults(spec)
     new["spec"] = spec
 
 

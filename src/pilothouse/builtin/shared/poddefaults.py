@@ -10,7 +10,6 @@ import re
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import round_amounts
-from pilothouse.builtin.shared.podresources import pod_resource_defaults
 from pilothouse.kit.memo import remembered
 from pilothouse.machinery.rules import computed, defaults
 
@@ -210,8 +209,6 @@ def pod_defaults(pod: dict[str, Any]) -> None:
     for kind in ("containers", "initContainers"):
         for container in spec.get(kind) or ():
             _requests(container)
-    if spec.get("resources"):
-        pod_resource_defaults(spec)
     status = pod.get("status")
     if status and "podIP" in status:
         _pod_addresses(status)

@@ -25,21 +25,46 @@ def _amounts(container: Object, kind: str) -> Object:
 
 
 def pod_resource_defaults(spec: dict[str, Any]) -> None:
-    """Requests of a pod that has limits: what its containers ask for together, else the limit."""
-    resources = spec.get("resources")
-    limits = resources.get("limits") if resources else None
-    if not resources or not limits:
+    """What a pod with resources of its own does not say of them, in this order: limits of huge pages as those of its
+    containers together; requests as those of its containers, else its limits; limits where all its containers have one.
+    """
+    resources = spec.get("resources") or {}
+    requests, limits = dict(resources.get("requests") or {}), dict(resources.get("limits") or {})
+    if not requests and not limits:
         return
-    asked = of_containers(spec, "requests")
-    requests = dict(resources.get("requests") or {})
+    asked, most = of_containers(spec, "requests"), of_containers(spec, "limits")
+    for name in most:
+        if name.startswith(HUGE_PAGES) and name not in requests:
+            limits.setdefault(name, str(most[name]))
     for name in asked:
-        if name not in requests and is_supported(name) and not name.startswith(HUGE_PAGES):
-            requests[name] = str(asked[name])
+        if is_supported(name) and not name.startswith(HUGE_PAGES):
+            requests.setdefault(name, str(asked[name]))
     for name, limit in limits.items():
-        if name not in requests and is_supported(name):
-            requests[name] = limit
-    if requests:
-        resources["requests"] = requests
+        if is_supported(name):
+            requests.setdefault(name, limit)
+    for name in most:
+        if name not in limits and is_supported(name) and _all_limited(spec, name):
+            limits[name] = str(max(most[name], quantity.parse(requests.get(name, "0"))))
+    _set(spec, limits, requests)
+
+
+def _set(spec: dict[str, Any], limits: Object, requests: Object) -> None:
+    """The old members are left alone: another object may have them, too."""
+    filled = {kind: found for kind, found in (("limits", limits), ("requests", requests)) if found}
+    spec["resources"] = {**filled, **{name: one for name, one in spec["resources"].items() if name not in filled}}
+
+
+def _all_limited(spec: Object, name: str) -> bool:
+    """Containers for debugging count, and never have a limit."""
+    kinds = ("containers", "initContainers", "ephemeralContainers")
+    return all(name in _amounts(one, "limits") for kind in kinds for one in spec.get(kind) or ())
+
+
+def keep_pod_resources(spec: dict[str, Any], old: Object) -> None:
+    """An update that does not tell what was filled in leaves it as it is."""
+    if spec.get("resources"):
+        limits, requests = ({**_amounts(old, kind), **_amounts(spec, kind)} for kind in ("limits", "requests"))
+        _set(spec, limits, requests)
 
 
 def pod_resources(spec: Object, field: Field, known_claims: list[str]) -> None:
