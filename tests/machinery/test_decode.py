@@ -16,6 +16,7 @@ from recorded_bodies import CONFORMANCE, SHARED, packages_by_kind, schema_of, se
 
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_json
+from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty, loads
 
 APPS = "k8s.io/api/apps/v1"
@@ -356,3 +357,18 @@ def test_recorded_bodies_are_taken_or_refused_as_recorded() -> None:
             assert (sent.case, findings.strict) == (sent.case, [text.replace('\\"', '"') for text in warned])
         compared += 1
     assert compared > 1000 and CONFORMANCE.is_dir()
+
+
+def test_lists_that_are_longer_than_any_body_are_refused_before_they_are_made() -> None:
+    with pytest.raises(APIError) as refused:
+        decoded("Pod", '{"spec":{"containers":[' + "{}," * 200_000 + "{}]}}")
+    assert refused.value.code == 413
+    assert refusal("Pod", '{"spec":{"containers":"' + "x" * 200_000 + '"}}').startswith("json: cannot unmarshal string")
+    assert len(decoded("Pod", '{"spec":{"containers":[' + "{}," * 20_000 + "{}]}}")["spec"]["containers"]) == 20_001
+
+
+def test_many_members_are_sorted_as_few_are() -> None:
+    data = {f"k{number * 7919 % 1000}": "x" for number in range(1000)}
+    assert list(decoded("ConfigMap", {"data": data})["data"]) == sorted(data)
+    assert decoded("ConfigMap", {"data": {**data, "none": None}})["data"]["none"] == ""
+    assert "cannot unmarshal number" in refusal("ConfigMap", {"data": {**data, "one": 1}})

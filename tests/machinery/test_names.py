@@ -130,3 +130,13 @@ def test_whatever_is_fine_is_ascii_without_white_space(check: object, text: str)
     assert callable(check)
     if check(text) == []:
         assert text.isascii() and not any(sign.isspace() for sign in text)
+
+
+@given(
+    st.lists(st.text("ab.-_A9\n/é", max_size=4) | st.sampled_from(("", ".", "..", "a" * 253, "a" * 254)), max_size=4)
+)
+def test_keys_that_are_judged_together_are_judged_as_each_would_be(texts: list[str]) -> None:
+    good = all(not names.config_key(text) for text in texts)
+    assert names.are_config_keys(texts) <= good
+    if good and not any(text.startswith(".") for text in texts):
+        assert names.are_config_keys(texts)

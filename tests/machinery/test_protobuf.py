@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.builtin.types import CORE, META, builtin_types
+from pilothouse.kit.protowire import varint as written
 from pilothouse.machinery import protobuf
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
@@ -328,3 +329,12 @@ def test_watch_frames_have_their_length_in_front() -> None:
     assert int.from_bytes(frame[:4], "big") == len(frame) - 4
     assert frame[4:] == protobuf.watch_event("ADDED", envelope)
     assert protobuf.read_watch_event(frame[4:]) == ("ADDED", envelope)
+
+
+def test_small_numbers_in_packed_form_are_read_at_once_and_others_too() -> None:
+    for numbers in ([1] * 300, [1, 127], [1, 128, 70_000]):
+        packed = b"".join(written(number) for number in numbers)
+        message = b"\x22" + written(len(packed)) + packed
+        assert decode("PodSecurityContext", message)["supplementalGroups"] == numbers
+    assert "supplementalGroups" not in decode("PodSecurityContext", b"\x22\x00")
+    assert decode("PodSecurityContext", b"\x22\x01\x01\x20\x02")["supplementalGroups"] == [1, 2]
