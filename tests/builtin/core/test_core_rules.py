@@ -10,6 +10,7 @@ from writes import Kind
 
 CLAIMS = Kind("", "persistentvolumeclaims")
 CLASS = "volume.beta.kubernetes.io/storage-class"
+NODES = Kind("", "nodes")
 SERVICES = Kind("", "services")
 VOLUMES = Kind("", "persistentvolumes")
 
@@ -156,3 +157,41 @@ def test_a_claim_is_allocated_storage_and_things_of_others() -> None:
         ("status.allocatedResourceStatuses", told),
         ("status.allocatedResources", told),
     ]
+
+
+def test_features_of_nodes_are_named_in_order() -> None:
+    made, _ = NODES.create({"status": {"declaredFeatures": ["A/b", "Feature"]}})
+    form = (
+        "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+        "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+    )
+    told = [
+        ("status.declaredFeatures[1]", 'Invalid value: "A": list must be sorted alphabetically'),
+        ("status.declaredFeatures[2]", 'Duplicate value: "A"'),
+        ("status.declaredFeatures[3]", f'Invalid value: "b_": invalid feature name "b_": {form}'),
+    ]
+    status = {"declaredFeatures": ["B", "A", "A", "b_"]}
+    assert NODES.causes({**made, "status": status}, made, "status") == told
+    assert NODES.causes({"status": status}) == told
+
+
+def test_amounts_of_nodes_are_told_before_addresses() -> None:
+    made, _ = NODES.create({})
+    again = {"type": "InternalIP", "address": "192.0.2.1"}
+    status = {"capacity": {"cpu": "-1"}, "allocatable": {"cpu": "1"}, "addresses": [again, again]}
+    assert [path for path, _ in NODES.causes({**made, "status": status}, made, "status")] == [
+        "status.capacity.cpu",
+        "status.addresses[1]",
+    ]
+
+
+def test_a_node_with_swap_has_some() -> None:
+    told = [("metadata.nodeSwapStatus.capacity", "Invalid value: 0: must be greater than zero")]
+    assert NODES.causes({"status": {"nodeInfo": {"swap": {"capacity": 0}}}}) == told
+
+
+def test_where_configuration_came_from_is_told_no_more() -> None:
+    made, _ = NODES.create({})
+    changed, _ = NODES.update(made, {**made, "status": {"config": {"error": "x"}, "phase": "Running"}}, "status")
+    assert changed["status"] == {**changed["status"], "phase": "Running"}
+    assert "config" not in changed["status"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.resources import INTEGERS
 from pilothouse.builtin.shared.scheduling import EFFECTS
 from pilothouse.machinery import names
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.rules import NOT_NEGATIVE, Field, at, defaults, on_update, repeated, rules, shown
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
@@ -18,6 +20,12 @@ _INFO: Final = (
     "machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion", "kubeletVersion",
     "kubeProxyVersion", "operatingSystem", "architecture",
 )  # fmt: skip
+_FEATURE: Final = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*")
+_TOO_LONG: Final = "must be no more than 253 characters"
+_FEATURE_FORM: Final = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
 _ONE_EACH: Final = "may specify no more than one CIDR for each IP family"
 _NO_CHANGE: Final = 'node updates may not change podCIDR except from "" to valid'
 
@@ -79,9 +87,30 @@ def _amounts(kind: str, status: Mapping[str, Any], field: Field) -> None:
             field.invalid(f"{kind}.{name}", found[name], "must be an integer")
 
 
+def _features(found: Sequence[str], field: Field) -> None:
+    """Features that the node declares: names in the order of the alphabet, each once. Told from the list."""
+    for index, name in enumerate(found):
+        why = _TOO_LONG if len(name) > 253 else "" if _FEATURE.fullmatch(name) else _FEATURE_FORM
+        if why:
+            field.invalid(f"[{index}]", name, f"invalid feature name {quote(name)}: {why}")
+        after = found[index + 1] if index + 1 < len(found) else None
+        if after == name:
+            field.duplicate(f"[{index + 1}]", after)
+        elif after is not None and after < name:
+            field.invalid(f"[{index + 1}]", after, "list must be sorted alphabetically")
+
+
 def _status(status: Mapping[str, Any], field: Field) -> None:
     _amounts("capacity", status, field)
     _amounts("allocatable", status, field)
+
+
+def _swap(status: Mapping[str, Any], field: Field) -> None:
+    capacity = ((status.get("nodeInfo") or {}).get("swap") or {}).get("capacity")
+    if capacity is not None and capacity <= 0:
+        before = len(field.found)
+        field.invalid("capacity", capacity, "must be greater than zero")
+        field.prefix(before, "/metadata.nodeSwapStatus")
 
 
 def _taints(spec: Mapping[str, Any], field: Field) -> None:
@@ -133,13 +162,24 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
     status.setdefault("nodeInfo", dict.fromkeys(_INFO, ""))
 
 
+def _prepare_status(new: Object, old: Object | None, context: Context) -> None:
+    """Where configuration came from is told no more, but by nodes that ever did."""
+    if old is not None and "status" in new and "config" not in (old.get("status") or {}):
+        new["status"].pop("config", None)
+
+
 _validate: Final = rules(
     at("spec", _taints),
-    at("status", _status),
+    at("status", _status, _swap, at("declaredFeatures", _features)),
     at("spec", _networks),
     at("spec", on_update(_change)),
 )
-_parts: Final = {"status": Part(validate=rules(at("status", at("addresses", _addresses), _status)))}
+_parts: Final = {
+    "status": Part(
+        prepare=_prepare_status,
+        validate=rules(at("status", _status, at("declaredFeatures", _features), at("addresses", _addresses))),
+    )
+}
 
 
 def _warn(new: Object, old: Object | None) -> list[str]:
