@@ -105,6 +105,26 @@ def test_patches_name_their_form(served: Served, place: str) -> None:
     assert served.ask(f"PATCH {place}/configmaps/a", b"{}", JSON).status == 415
 
 
+MERGE = "application/merge-patch+json"
+
+
+@pytest.mark.parametrize("kind", [f"{MERGE};", f"{MERGE};x", f"{MERGE}; charset=utf-8"])
+def test_parameters_of_a_patch_are_left_alone(served: Served, place: str, kind: str) -> None:
+    served.make(f"{place}/configmaps", config_map("a"))
+    assert served.ask(f"PATCH {place}/configmaps/a", b"{}", kind).status == 200
+
+
+LIKE_ONE = [(f"{MERGE} ;x", True), (f"{MERGE},{JSON}", True), (f"{JSON} , {MERGE}", True), (MERGE.upper(), False)]
+
+
+@pytest.mark.parametrize(("kind", "listed"), LIKE_ONE)
+def test_what_only_the_route_takes_for_a_patch(served: Served, place: str, kind: str, listed: bool) -> None:
+    found = served.ask(f"PATCH {place}/configmaps/a", b"{}", kind)
+    assert found.status == 415
+    types = "json-patch+json", "merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"
+    assert found.message.endswith(": " + ", ".join(f"application/{one}" for one in types)) is listed
+
+
 # Dry runs
 
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Final
 
 import orjson
 
-from pilothouse.endpoints.negotiation import CBOR, JSON, OFFERED, PROTOBUF, YAML, content_type
+from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR, JSON, OFFERED, PROTOBUF, YAML, content_type
 from pilothouse.kit.aside import HEAVY, Aside, effort
 from pilothouse.kit.record import record
 from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
-from pilothouse.machinery.errors import APIError, bad_request, too_large
+from pilothouse.machinery.errors import APIError, bad_request, too_large, unsupported_media_type
 from pilothouse.machinery.groupversion import api_version
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, plain_floats, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
@@ -352,8 +352,14 @@ class BodyDecoder:
 
         return copy
 
-    def unsupported_patch(self) -> APIError:
-        """415 for a patch of another type."""
+    def accepted_patches(self) -> tuple[str, ...]:
+        return (*self.patch_types, APPLY_YAML, *((APPLY_CBOR,) if CBOR in self._offered else ()))
+
+    def unsupported_patch(self, header: str) -> APIError:
+        """415 for a patch of another type: the route says so, or the handler if the route's laxer reading finds one."""
+        accepted = self.accepted_patches()
+        if any(each.partition(";")[0].strip(" ") in accepted for each in header.split(",")):
+            return unsupported_media_type(accepted)
         return APIError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
     def check_patched(self, kind: str, api_version: str, value: Object) -> None:

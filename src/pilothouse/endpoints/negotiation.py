@@ -16,6 +16,7 @@ JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 CBOR: Final = "application/cbor"
+APPLY_YAML: Final = "application/apply-patch+yaml"
 APPLY_CBOR: Final = "application/apply-patch+cbor"
 CBOR_SEQUENCE: Final = "application/cbor-seq"
 OFFERED: Final = (JSON, YAML, PROTOBUF)

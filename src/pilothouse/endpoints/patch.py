@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from pilothouse.endpoints.asked import asked_write
-from pilothouse.endpoints.negotiation import APPLY_CBOR, CBOR
+from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR
 from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
@@ -16,18 +16,17 @@ from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
-_APPLY_YAML: Final = "application/apply-patch+yaml"
 Patched = Callable[[Object], Object]  # the object in the request's version -> the object that the patch makes of it
 
 
 def is_apply(scope: Scope, request: Request) -> bool:
     """Whether a PATCH brings an applied configuration."""
     media_type = patch_type(request)
-    return media_type == _APPLY_YAML or (media_type == APPLY_CBOR and CBOR in scope.options.offered)
+    return media_type == APPLY_YAML or (media_type == APPLY_CBOR and CBOR in scope.options.offered)
 
 
 def patch_type(request: Request) -> str:
-    return (request.header(b"content-type") or "").partition(";")[0].strip()
+    return (request.header(b"content-type") or "").partition(";")[0]
 
 
 async def patch_object(scope: Scope, request: Request) -> Response:
@@ -54,7 +53,7 @@ async def patch_object(scope: Scope, request: Request) -> Response:
 def check_patch_type(scope: Scope, request: Request) -> None:
     """Comes before all else that may be wrong. Raises UnsupportedMediaType."""
     if patch_type(request) not in scope.body.patch_types:
-        raise scope.body.unsupported_patch()
+        raise scope.body.unsupported_patch(request.header(b"content-type") or "")
 
 
 async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
 from pilothouse.endpoints.body import BodyDecoder, Reading, Target
-from pilothouse.endpoints.negotiation import APPLY_CBOR, CBOR
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
 from pilothouse.machinery.jsoncodec import JSONError, dumps, duplicates, plain_floats, surely_unique
@@ -21,17 +20,14 @@ from pilothouse.registry.managed.objects import resets
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 
-_ACCEPTED_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, "application/apply-patch+yaml")
-
 
 class _Patches(BodyDecoder):
     """Strategic merge patch is for types that the server knows."""
 
     patch_types = (JSON_PATCH, MERGE_PATCH)
 
-    def unsupported_patch(self) -> APIError:
-        more = (APPLY_CBOR,) if CBOR in self._offered else ()
-        return unsupported_media_type((*_ACCEPTED_PATCHES, *more))
+    def unsupported_patch(self, header: str) -> APIError:
+        return unsupported_media_type(self.accepted_patches())
 
 
 class ScaleBody(_Patches):
