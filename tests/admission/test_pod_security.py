@@ -203,6 +203,9 @@ def test_checks_hold_from_their_version_on() -> None:
     windows = spec_of({"runAsNonRoot": True}, os={"name": "windows"})
     assert len(found("restricted", windows, minor=24)) == 3
     assert not found("restricted", windows, minor=25)
+    sysctls = spec_of(securityContext={"sysctls": [{"name": "net.ipv4.tcp_slow_start_after_idle", "value": "0"}]})
+    assert found("baseline", sysctls, minor=36) == ["forbidden sysctls (net.ipv4.tcp_slow_start_after_idle)"]
+    assert not found("baseline", sysctls, minor=37)
     old = {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}
     assert found("baseline", spec_of(), minor=18, annotations=old)
     assert not found("baseline", spec_of(), minor=19, annotations=old)

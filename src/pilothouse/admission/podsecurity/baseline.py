@@ -59,6 +59,7 @@ _SYSCTLS_29: Final = _SYSCTLS_27 | {
     "net.ipv4.tcp_keepalive_time",
 }
 _SYSCTLS_32: Final = _SYSCTLS_29 | {"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
+_SYSCTLS_37: Final = _SYSCTLS_32 | {"net.ipv4.tcp_notsent_lowat", "net.ipv4.tcp_slow_start_after_idle"}
 
 
 def app_armor(pod: Pod) -> Violation | None:
@@ -248,6 +249,10 @@ def sysctls_29(pod: Pod) -> Violation | None:
 
 def sysctls_32(pod: Pod) -> Violation | None:
     return _sysctls(pod, _SYSCTLS_32)
+
+
+def sysctls_37(pod: Pod) -> Violation | None:
+    return _sysctls(pod, _SYSCTLS_37)
 
 
 def windows_host_process(pod: Pod) -> Violation | None:

@@ -25,7 +25,13 @@ _BASELINE: Final[tuple[tuple[str, Forms], ...]] = (
     ("seccompProfile", ((19, baseline.seccomp), (0, baseline.seccomp_by_annotation))),
     (
         "sysctls",
-        ((32, baseline.sysctls_32), (29, baseline.sysctls_29), (27, baseline.sysctls_27), (0, baseline.sysctls)),
+        (
+            (37, baseline.sysctls_37),
+            (32, baseline.sysctls_32),
+            (29, baseline.sysctls_29),
+            (27, baseline.sysctls_27),
+            (0, baseline.sysctls),
+        ),
     ),
     ("windowsHostProcess", ((0, baseline.windows_host_process),)),
 )
