@@ -218,3 +218,26 @@ def test_pods_are_found_by_the_old_name_of_their_node(tmp_path: Path) -> None:
             assert [one["metadata"]["name"] for one in answer.body["items"]] == ["here"]
 
     run(test())
+
+
+def test_a_budget_that_remembers_too_many_pods_is_broken(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with server(tmp_path) as inside:
+            space = "/api/v1/namespaces/default"
+            await account(inside)
+            made = await inside.make(f"{space}/pods", {"metadata": {"name": "p", "labels": {"a": "b"}}, "spec": POD})
+            running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+            await inside.send("PUT", f"{space}/pods/p/status", {**made, "status": running})
+            budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+            spec = {"selector": {"matchLabels": {"a": "b"}}}
+            budget = await inside.make(budgets, {"metadata": {"name": "b"}, "spec": spec})
+            pods = {f"p{number}": "2026-01-01T00:00:00Z" for number in range(2001)}
+            status = {"observedGeneration": 1, "disruptionsAllowed": 1, "disruptedPods": pods}
+            status |= {"currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2}
+            assert (await inside.send("PUT", f"{budgets}/b/status", {**budget, "status": status})).status == 200
+            answer = await inside.send("POST", f"{space}/pods/p/eviction", {"metadata": {"name": "p"}})
+            assert answer.status == 403
+            assert answer.body["message"].startswith('poddisruptionbudget.policy "b" is forbidden: DisruptedPods map')
+            assert answer.body["details"]["causes"][0]["reason"] == "DisruptionBudgetTooManyDisruptedPods"
+
+    run(test())

@@ -426,14 +426,20 @@ def test_users_of_windows(user: str, messages: list[str]) -> None:
 def test_templates_leave_to_pods_what_is_open() -> None:
     ports = [{"name": "c", "image": "i", "ports": [{"containerPort": 80}]}]
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"hostNetwork": True, "containers": ports}}
-    template["spec"]["volumes"] = [{"name": "v", "image": {}}]
     made, _ = Kind("apps", "deployments").create(
         {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
     )
     assert made["spec"]["template"]["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
-    assert PODS.causes(volume(image={})) == [("spec.volumes[0].image.reference", "Required value")]
     made, _ = PODS.create(pod(hostNetwork=True, containers=ports))
     assert made["spec"]["containers"][0]["ports"][0]["hostPort"] == 80
+
+
+def test_a_volume_of_an_image_names_it_in_templates_too() -> None:
+    named = "volumes[0].image.reference"
+    assert PODS.causes(volume(image={})) == [(f"spec.{named}", "Required value")]
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": volume(image={})["spec"]}
+    sent = {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    assert Kind("apps", "deployments").causes(sent) == [(f"spec.template.spec.{named}", "Required value")]
 
 
 def test_requests_of_a_pod_cover_what_its_containers_ask_for() -> None:

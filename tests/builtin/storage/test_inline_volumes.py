@@ -36,3 +36,21 @@ def test_modes_and_sources_are_judged() -> None:
         "accessModes",
         "csi",
     ]
+
+
+def test_what_is_told_of_attaching_is_bounded() -> None:
+    attachments = Kind("storage.k8s.io", "volumeattachments")
+    spec = {"attacher": "a", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
+    made, _ = attachments.create({"spec": spec})
+    long = {"message": "x" * 1025, "errorCode": -1}
+    status = {"attached": False, "attachmentMetadata": {"a": "x" * 262144}, "attachError": long, "detachError": long}
+    assert [path for path, _ in attachments.causes({**made, "status": status}, made, "status")] == [
+        "status.attachmentMetadata",
+        "status.attachError.message",
+        "status.attachError.errorCode",
+        "status.detachError.message",
+        "status.detachError.errorCode",
+    ]
+    assert attachments.causes({**made, "status": {"attachError": {"message": "x" * 1025}}}, made, "status") == [
+        ("status.attachError.message", "Too long: may not be more than 1024 bytes")
+    ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pilothouse.builtin.core.binding import SUCCESS
 from pilothouse.builtin.grace import pod_grace
 from pilothouse.endpoints.options import delete_options
-from pilothouse.machinery.errors import APIError, bad_request, bare_internal
+from pilothouse.machinery.errors import APIError, bad_request, bare_internal, forbidden
 from pilothouse.machinery.selectors import label_selector_of
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.deleter import Deleter
@@ -119,17 +119,20 @@ def _may_go_unready(budget: Object) -> bool:
 
 
 def _taken(budget: Object, pod: str, now: datetime) -> Object:
-    """The budget with one disruption less. Raises TooManyRequests where it has none."""
+    """The budget with one disruption less. Raises TooManyRequests where it has none, Forbidden where it is
+    broken.
+    """
     status: dict[str, Any] = dict(budget.get("status") or {})
     name = budget["metadata"]["name"]
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         raise _refusal(f"The disruption budget {name} is still being processed by the server.", _RETRY)
     allowed = status.get("disruptionsAllowed", 0)
     if allowed < 0:
-        raise _refusal("pdb disruptions allowed is negative", 0)
+        raise _broken(name, "pdb disruptions allowed is negative", "DisruptionBudgetNegativeAllowedDisruptions")
     disrupted = dict(status.get("disruptedPods") or {})
     if len(disrupted) > MAX_DISRUPTED:
-        raise _refusal("DisruptedPods map too big - too many evictions not confirmed by PDB controller", 0)
+        why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise _broken(name, why, "DisruptionBudgetTooManyDisruptedPods")
     if allowed == 0:
         need, have = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
         raise _refusal(f"The disruption budget {name} needs {need} healthy pods and has {have} currently", 0)
@@ -147,6 +150,13 @@ def _no_more_allowed(status: dict[str, Any], generation: int, now: datetime) -> 
         "lastTransitionTime": format_time(now), "reason": "InsufficientPods", "message": "",
     }  # fmt: skip
     return [one for one in status.get("conditions") or () if one.get("type") != "DisruptionAllowed"] + [condition]
+
+
+def _broken(budget: str, message: str, reason: str) -> APIError:
+    """403 with a cause that programs can tell from others: nobody is evicted by such a budget, now or later."""
+    error = forbidden("policy", "poddisruptionbudget", budget, message)
+    error.details = {**(error.details or {}), "causes": [{"reason": reason, "message": message}]}
+    return error
 
 
 def _refusal(message: str, seconds: int) -> APIError:

@@ -71,6 +71,8 @@ def _ephemeral(value: Object, field: Field) -> None:
 
 
 def _image(value: Object, field: Field) -> None:
+    if not value.get("reference"):
+        field.required("reference")
     policy = value.get("pullPolicy", "")
     if policy:
         field.within("pullPolicy", _PULL_POLICIES, policy)
@@ -117,8 +119,6 @@ def _source(value: Object, field: Field, pod: str) -> None:
         iscsi = value["iscsi"] or {}
         if iscsi.get("initiatorName") is not None and len(f"{name}:{iscsi.get('targetPortal', '')}") > 64:
             field.invalid("name", name, LONG_TARGET)
-    elif pod and value.get("image") is not None and not value["image"].get("reference"):
-        field.required("image.reference")  # a template may leave it open
     elif "ephemeral" in value and pod and name:
         claim = f"{pod}-{name}"
         for why in words.subdomain(claim):

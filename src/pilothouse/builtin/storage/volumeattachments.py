@@ -11,6 +11,8 @@ from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _ONE_SOURCE: Final = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 _LONGEST_ATTACHER: Final = 63
+_LONGEST_MESSAGE: Final = 1024  # bytes
+_MOST_FACTS: Final = 256 << 10  # bytes
 _CODES: Final = between(0, 2**31 - 1)
 
 
@@ -47,17 +49,29 @@ def _attacher(value: Any, field: Field) -> None:
     field.all_invalid("", value, names.mixed_case_subdomain(value))
 
 
-_errors = (at("status.attachError.errorCode", _CODES), at("status.detachError.errorCode", _CODES))
+def _facts(value: Object, field: Field) -> None:
+    """What was told of the volume where it was attached; told from the map."""
+    if sum(len(key.encode()) + len(text.encode()) for key, text in value.items()) > _MOST_FACTS:
+        field.too_long("", _MOST_FACTS)
+
+
+def _message(value: str, field: Field) -> None:
+    if len(value.encode()) > _LONGEST_MESSAGE:
+        field.too_long("", _LONGEST_MESSAGE)
+
+
+_error: Final = (at("message", _message), at("errorCode", _CODES))
+_status: Final = at("status", at("attachmentMetadata", _facts), at("attachError", *_error), at("detachError", *_error))
 
 behaviour: Final = Behaviour(
     prepare=_prepare,
     validate=rules(
         at("spec.source", _source),
         at("spec", _node),
-        *_errors,
+        _status,
         at("spec.source.persistentVolumeName", _volume_name),
         at("spec.attacher", required, _attacher),
         at("spec", immutable_null),
     ),
-    parts={"status": Part(validate=rules(*_errors))},
+    parts={"status": Part(validate=rules(_status))},
 )
