@@ -126,6 +126,13 @@ def test_an_unfinished_job_grows_older() -> None:
     assert cells_of("batch", "jobs", job, NOW + 9999)[3] == "7s"
 
 
+def test_the_default_class_of_ingresses_says_so() -> None:
+    mark = "ingressclass.kubernetes.io/is-default-class"
+    for value, shown in (("true", "a (default)"), ("false", "a")):
+        metadata = {"name": "a", "annotations": {mark: value}}
+        assert cells_of("networking.k8s.io", "ingressclasses", {"metadata": metadata})[0] == shown
+
+
 def test_an_ipv6_endpoint_is_bracketed() -> None:
     subsets = [{"addresses": [{"ip": "fd00::1"}], "ports": [{"port": 80}]}]
     assert cells_of("", "endpoints", {"subsets": subsets})[1] == "[fd00::1]:80"

@@ -128,3 +128,18 @@ def test_an_allocation_names_requests_and_shares_well():
     found = CLAIMS.causes({**made, "status": status}, made, "status")
     path = "status.allocation.devices.results[0]"
     assert [field for field, _ in found] == [f"{path}.request", f"{path}.request", f"{path}.shareID"]
+
+
+def test_another_effect_of_a_rule_is_there_since_now():
+    rules = Kind("resource.k8s.io", "devicetaintrules")
+    long_ago = "2020-01-01T00:00:00Z"
+    spec = {"deviceSelector": {"driver": "d.example.com"}, "taint": {**TAINT, "timeAdded": long_ago}}
+    made, _ = rules.create({"metadata": {"name": "a"}, "spec": spec})
+
+    def since(**taint):
+        changed, _ = rules.change(made, {"spec": {"taint": taint}})
+        return changed["spec"]["taint"]["timeAdded"]
+
+    assert since(value="x") == long_ago
+    assert since(effect="NoExecute") > long_ago
+    assert since(effect="NoExecute", timeAdded="2021-01-01T00:00:00Z") == "2021-01-01T00:00:00Z"

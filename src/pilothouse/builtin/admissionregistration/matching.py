@@ -10,7 +10,7 @@ from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.cel.environment import Environment
 from pilothouse.cel.types import BOOL, Type
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Defaults, Field, at, defaults, one_of
+from pilothouse.machinery.rules import Defaults, Field, at, defaults, one_of, repeated
 from pilothouse.registry.behaviour import Object
 
 OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
@@ -89,9 +89,10 @@ def rule(value: Object, field: Field) -> None:
     if scope is not None:
         field.within("scope", one_of(*_SCOPES), scope)
     wanted = value.get("resourceNames") or ()
+    again = {index for index, _ in repeated(wanted, str)}
     for index, name in enumerate(wanted):
         field.all_invalid(f"resourceNames[{index}]", name, names.path_segment(name))
-        if name in wanted[:index]:
+        if index in again:
             field.duplicate(f"resourceNames[{index}]", name)
 
 

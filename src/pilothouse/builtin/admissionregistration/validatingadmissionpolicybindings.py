@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pilothouse.builtin.admissionregistration import policies
-from pilothouse.machinery.rules import Field, at, required, rules
+from pilothouse.machinery.rules import Field, at, repeated, required, rules
 from pilothouse.registry.behaviour import Behaviour
 
 _ACTIONS: Final = ("Audit", "Deny", "Warn")
@@ -17,10 +17,11 @@ _BOTH: Final = (
 
 
 def _actions(value: Sequence[str], field: Field) -> None:
+    again = {index for index, _ in repeated(value, str)}
     for index, action in enumerate(value):
         if action not in _ACTIONS:
             field.not_supported(f"[{index}]", action, _ACTIONS)
-        if action in value[:index]:
+        if index in again:
             field.duplicate(f"[{index}]", action)
     if "Deny" in value and "Warn" in value:
         field.invalid("", value, _BOTH)

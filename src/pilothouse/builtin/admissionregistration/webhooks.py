@@ -9,7 +9,7 @@ from pilothouse.builtin.admissionregistration import matching
 from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.builtin.shared.webhooks import client_config
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field, Rule, at, defaults, one_of, required_as, rules
+from pilothouse.machinery.rules import Field, Rule, at, defaults, one_of, repeated, required_as, rules
 from pilothouse.registry.behaviour import Behaviour, Object
 
 _SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
@@ -57,9 +57,10 @@ def _review_versions(value: Object, field: Field) -> None:
     if not versions:
         field.required("admissionReviewVersions", f"must specify one of {known}")
         return
+    again = {index for index, _ in repeated(versions, str)}
     for index, version in enumerate(versions):
         path = f"admissionReviewVersions[{index}]"
-        if version in versions[:index]:
+        if index in again:
             field.invalid(path, version, "duplicate version")
         else:
             field.all_invalid(path, version, names.label_1035(version))

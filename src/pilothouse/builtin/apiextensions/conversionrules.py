@@ -8,7 +8,7 @@ from typing import Final
 from pilothouse.builtin.certificates import keys, pem
 from pilothouse.builtin.shared.webhooks import client_config
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field, at, one_of, required
+from pilothouse.machinery.rules import Field, at, one_of, repeated, required
 from pilothouse.registry.behaviour import Object
 
 _STRATEGIES: Final = ("None", "Webhook")
@@ -22,8 +22,9 @@ def _review_versions(value: Sequence[str], field: Field) -> None:
     if not value:
         field.required(_VERSIONS)
         return
+    again = {index for index, _ in repeated(value, str)}
     for index, version in enumerate(value):
-        if version in value[:index]:
+        if index in again:
             field.invalid(f"{_VERSIONS}[{index}]", version, "duplicate version")
         else:
             field.all_invalid(f"{_VERSIONS}[{index}]", version, names.label_1035(version))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pilothouse.kit.record import record
-from pilothouse.machinery.rules import Field, Rule
+from pilothouse.machinery.rules import Field, Rule, repeated
 from pilothouse.machinery.structural.node import EMBEDDED, LIST_TYPE, MAP_KEYS, MAP_TYPE, PRESERVE
 from pilothouse.machinery.structural.patterns import pattern_problem
 from pilothouse.registry.behaviour import Object
@@ -144,13 +144,14 @@ def _keys(schema: Object, field: Field) -> None:
 
 
 def _key_fields(keys: Sequence[str], properties: Object, field: Field) -> None:
+    again = {index for index, _ in repeated(keys, str)}
     for index, key in enumerate(keys):
         if key not in properties:
             field.invalid(MAP_KEYS, keys, "entries must all be names of item properties")
         elif properties[key].get("type") in ("object", "array"):
             why = f"must be a scalar type if parent array's {LIST_TYPE} is map"
             field.invalid(f"items.properties[{key}].type", properties[key]["type"], why)
-        if key in keys[:index]:
+        if index in again:
             field.invalid(MAP_KEYS, keys, "must not contain duplicate entries")
 
 

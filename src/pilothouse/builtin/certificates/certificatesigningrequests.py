@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.builtin.certificates import keys, pem
 from pilothouse.builtin.certificates.signers import signer_name
 from pilothouse.builtin.shared.userfields import user_fields
-from pilothouse.machinery.rules import Field, at, each_once, on_create, required, rules
+from pilothouse.machinery.rules import Field, at, each_once, on_create, repeated, required, rules
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
@@ -106,9 +106,8 @@ def _usages(value: Object, field: Field) -> None:
     for index, usage in enumerate(usages):
         if usage not in _USAGES:
             field.not_supported(f"usages[{index}]", usage, _USAGES)
-    for index, usage in enumerate(usages):
-        if usage in usages[:index]:
-            field.duplicate(f"usages[{index}]", usage)
+    for index, usage in repeated(usages, str):
+        field.duplicate(f"usages[{index}]", usage)
 
 
 def _signer(value: str, field: Field) -> None:

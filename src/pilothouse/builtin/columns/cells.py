@@ -99,6 +99,16 @@ def name(obj: Object) -> str:
     return found
 
 
+def name_or_default(*marks: str) -> Cell:
+    """The name, with a word behind it for the default of its kind."""
+
+    def cell(obj: Object) -> str:
+        notes = part(part(obj, "metadata"), "annotations")
+        return f"{name(obj)} (default)" if any(notes.get(mark) == "true" for mark in marks) else name(obj)
+
+    return cell
+
+
 def age(obj: Object) -> Age | str:
     """How long ago the object was created."""
     return ago(part(obj, "metadata").get("creationTimestamp"))

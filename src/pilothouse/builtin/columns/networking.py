@@ -12,6 +12,7 @@ from pilothouse.builtin.columns.cells import (
     items,
     joined,
     name,
+    name_or_default,
     optional,
     part,
     row,
@@ -75,7 +76,9 @@ def _ip_address(obj: Object) -> list[Any]:
 
 
 ROWS: Final[dict[str, Template]] = {
-    "ingressclasses": row(name, text("spec.controller"), _parameters, age),
+    "ingressclasses": row(
+        name_or_default("ingressclass.kubernetes.io/is-default-class"), text("spec.controller"), _parameters, age
+    ),
     "ingresses": row(name, optional("spec.ingressClassName", NONE), _hosts, _address, _ports, age),
     "ipaddresses": _ip_address,
     "networkpolicies": row(name, selector("spec.podSelector"), age),

@@ -7,7 +7,6 @@ from typing import Final
 from pilothouse.builtin.columns.cells import (
     NONE,
     UNSET,
-    Cell,
     Object,
     Template,
     age,
@@ -16,20 +15,11 @@ from pilothouse.builtin.columns.cells import (
     flag,
     joined,
     name,
+    name_or_default,
     part,
     row,
     text,
 )
-
-
-def _name_or_default(*marks: str) -> Cell:
-    """The name, with a word behind it for the default of its kind."""
-
-    def cell(obj: Object) -> str:
-        notes = part(part(obj, "metadata"), "annotations")
-        return f"{name(obj)} (default)" if any(notes.get(mark) == "true" for mark in marks) else name(obj)
-
-    return cell
 
 
 def _token_requests(obj: Object) -> str:
@@ -51,7 +41,7 @@ ROWS: Final[dict[str, Template]] = {
     "csinodes": row(name, count("spec.drivers"), age),
     "csistoragecapacities": row(name, created),
     "storageclasses": row(
-        _name_or_default(
+        name_or_default(
             "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"
         ),
         text("provisioner"),
@@ -69,6 +59,6 @@ ROWS: Final[dict[str, Template]] = {
         age,
     ),
     "volumeattributesclasses": row(
-        _name_or_default("volumeattributesclass.alpha.kubernetes.io/is-default-class"), text("driverName"), age
+        name_or_default("volumeattributesclass.alpha.kubernetes.io/is-default-class"), text("driverName"), age
     ),
 }

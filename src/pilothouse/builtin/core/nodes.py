@@ -58,6 +58,8 @@ def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
     """Told from the list. A key may have several effects, but each once."""
     seen: set[tuple[str, str]] = set()
     for index, one in enumerate(items):
+        if field.full:
+            break
         key, effect, value = one.get("key", ""), one.get("effect", ""), one.get("value", "")
         field.all_invalid(f"[{index}].key", key, names.qualified_name(key))
         whys = names.label_value(value)

@@ -72,6 +72,8 @@ def _misapplied(scope: str, spec: Object) -> bool:
 def _scopes(spec: Object, field: Field) -> None:
     found: list[str] = spec.get("scopes") or []
     for scope in found:
+        if field.full:
+            break
         if scope not in _SCOPES:
             field.invalid("scopes", found, "unsupported scope")
         elif _misapplied(scope, spec):

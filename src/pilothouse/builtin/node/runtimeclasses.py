@@ -11,7 +11,7 @@ from pilothouse.builtin.shared.resources import requirements
 from pilothouse.builtin.shared.scheduling import toleration
 from pilothouse.builtin.shared.selectors import labels
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import IMMUTABLE, Field, at, rules, sees_absent
+from pilothouse.machinery.rules import IMMUTABLE, Field, at, repeated, rules, sees_absent
 from pilothouse.registry.behaviour import Behaviour, Object
 
 
@@ -22,9 +22,8 @@ def _overhead(value: Object, field: Field) -> None:
 
 def _tolerations(value: Sequence[Object], field: Field) -> None:
     field.each("", toleration, value)
-    for index, one in enumerate(value):
-        if one in value[:index]:
-            field.duplicate(f"[{index}]", internal("Toleration", one))
+    for index, one in repeated(value, lambda one: frozenset(one.items())):
+        field.duplicate(f"[{index}]", internal("Toleration", one))
 
 
 @sees_absent

@@ -105,10 +105,11 @@ def binding(value: Object, field: Field) -> None:
     for name, items in (("bindingConditions", wanted), ("bindingFailureConditions", failed)):
         if len(items) > _MOST_BINDING:
             field.too_many(name, len(items), _MOST_BINDING)
+        again = {index for index, _ in repeated(items, str)}
         for index, item in enumerate(items):
             path = f"{name}[{index}]"
             field.all_invalid(path, item, names.qualified_name(item))
-            if item in items[:index]:
+            if index in again:
                 field.duplicate(path, item)
             elif items is failed and item in wanted:
                 field.invalid(path, item, "bindingFailureConditions must not overlap with bindingConditions")

@@ -13,7 +13,12 @@ _MOST_CONDITIONS: Final = 8
 
 
 def _prepare(new: Object, old: Object | None, context: Context) -> None:
-    taints.stamp(new["spec"].get("taint") or {}, context)
+    """Another effect is there since now, where the client does not say since when."""
+    taint, before = new["spec"].get("taint") or {}, ((old or {}).get("spec") or {}).get("taint") or {}
+    same_time = taint.get("timeAdded") == before.get("timeAdded")
+    if before and taint and same_time and taint.get("effect") != before.get("effect"):
+        taint["timeAdded"] = None
+    taints.stamp(taint, context)
 
 
 def _undated(taint: dict[str, Any]) -> None:

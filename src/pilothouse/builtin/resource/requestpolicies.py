@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import nanos, units
-from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules import Field, repeated
 from pilothouse.registry.behaviour import Object
 
 _BOTH: Final = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
@@ -34,9 +34,8 @@ def _values(default: str | None, values: Sequence[str], capacity: str, field: Fi
             field.invalid(path, one, "values must be sorted in ascending order")
         if amounts[index] > nanos(capacity):
             field.invalid(path, one, f"option is larger than capacity value: {capacity}")
-    for index, one in enumerate(values):
-        if amounts[index] in amounts[:index]:
-            field.duplicate(f"validValues[{index}]", one)
+    for index, _ in repeated(amounts, lambda amount: amount):
+        field.duplicate(f"validValues[{index}]", values[index])
     if nanos(default) not in amounts:
         field.invalid("validValues", default, "default value is not valid according to the requestPolicy")
 

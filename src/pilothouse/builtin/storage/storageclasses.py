@@ -9,7 +9,7 @@ from pilothouse.builtin.shared.fields import given
 from pilothouse.builtin.shared.podwarnings import replaced_label
 from pilothouse.builtin.storage.parameters import at_most_so_many, provisioner
 from pilothouse.machinery import names
-from pilothouse.machinery.rules import Field, at, defaults, immutable_null, one_of, required, rules
+from pilothouse.machinery.rules import Field, at, defaults, immutable_null, one_of, repeated, required, rules
 from pilothouse.registry.behaviour import Behaviour, Object
 
 _MODES: Final = ("Immediate", "WaitForFirstConsumer")
@@ -26,9 +26,8 @@ def _reclaim_policy(value: str, field: Field) -> None:
 def _values(value: Sequence[str], field: Field) -> None:
     if not value:
         field.required()
-    for index, text in enumerate(value):
-        if text in value[:index]:
-            field.duplicate(f"[{index}]", text)
+    for index, text in repeated(value, str):
+        field.duplicate(f"[{index}]", text)
 
 
 def _term(value: Object, field: Field) -> dict[str, frozenset[str]]:
