@@ -134,6 +134,8 @@ def _taken_ports(spec: Spec, field: Field) -> None:
         seen: set[tuple[Any, Any]] = set()
         for index, port in enumerate(ports):
             number = port.get(member, 0)
+            if field.full:
+                return
             if member == "nodePort" and not number:
                 continue
             key = (port.get("protocol", ""), number)

@@ -13,6 +13,8 @@ import orjson
 
 from pilothouse.machinery.errors import MOST_CAUSES, Cause
 
+_MOST_TEXT: Final = 4 << 20  # signs of all messages; each may show the whole value
+
 T = TypeVar("T")
 Rule = Callable[[Any, "Field"], "bool | None"]
 """`(value, field)`: adds what is wrong to the field. True: the place needs no more rules."""
@@ -83,11 +85,20 @@ def join(prefix: str, path: str) -> str:
 class _Found(list[list[str]]):
     """Causes that were found; what comes when there are very many is not kept."""
 
-    __slots__ = ()
+    __slots__ = ("room",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.room = _MOST_TEXT
 
     def append(self, one: list[str]) -> None:
-        if len(self) < MOST_CAUSES:
+        if not self.full:
+            self.room -= len(one[2])
             super().append(one)
+
+    @property
+    def full(self) -> bool:
+        return len(self) >= MOST_CAUSES or self.room < 0
 
 
 class Field:
@@ -106,7 +117,7 @@ class Field:
         self.context = context
         self.old = root_old
         self.updating = root_old is not None
-        self.found: list[list[str]] = _Found()  # [path, reason, message]
+        self.found = _Found()  # [path, reason, message]
         self._made: dict[Callable[[Any], Any], Any] | None = None
 
     # -- what can be wrong
@@ -172,7 +183,7 @@ class Field:
     @property
     def full(self) -> bool:
         """Whether so much is wrong that it is not worth looking further."""
-        return len(self.found) >= MOST_CAUSES
+        return self.found.full
 
     # -- how rules call rules
 
