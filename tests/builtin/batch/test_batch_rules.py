@@ -147,6 +147,15 @@ def test_what_a_status_may_say(spec: Any, before: Any, after: Any, expected: Any
     assert JOBS.causes({**old, "status": after}, old, "status") == expected
 
 
+@pytest.mark.parametrize(("after", "shown"), [(None, "null"), ("2026-01-02T00:00:00Z", '"2026-01-02T00:00:00Z"')])
+def test_a_job_that_runs_has_started_once(after: str | None, shown: str) -> None:
+    old, _ = JOBS.create(job())
+    old["status"] = {"startTime": "2026-01-01T00:00:00Z"}
+    told = f"Invalid value: {shown}: field is immutable for unsuspended job once set"
+    status = {"startTime": after} if after else {}
+    assert JOBS.causes({**old, "status": status}, old, "status") == [("status.startTime", told)]
+
+
 def test_templates_of_cron_jobs_have_no_selector() -> None:
     [(path, message)] = CRON.causes(cron({"selector": {"matchLabels": {"a": "b"}}}))
     assert path == "spec.jobTemplate.spec.selector"

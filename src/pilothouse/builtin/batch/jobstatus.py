@@ -149,11 +149,8 @@ def _change(new: Object, old: Object, field: Field, spec: Object) -> None:
     before, after = old.get("completionTime"), new.get("completionTime")
     if before is not None and after is not None and after != before:
         field.invalid("completionTime", after, IMMUTABLE)
-    if old.get("startTime") is not None and not spec.get("suspend"):
-        if new.get("startTime") is None:
-            field.required("startTime", "startTime cannot be removed for unsuspended job")
-        elif new["startTime"] != old["startTime"]:
-            field.required("startTime", "startTime cannot be updated for unsuspended job")
+    if old.get("startTime") is not None and not spec.get("suspend") and new.get("startTime") != old["startTime"]:
+        field.invalid("startTime", new.get("startTime"), "field is immutable for unsuspended job once set")
     met, was_met = _is(new, "SuccessCriteriaMet"), _is(old, "SuccessCriteriaMet")
     if was_met and not met:
         field.wrong("conditions", "cannot disable the SuccessCriteriaMet=True condition")
