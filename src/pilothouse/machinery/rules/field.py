@@ -13,7 +13,7 @@ import orjson
 
 from pilothouse.machinery.errors import MOST_CAUSES, Cause
 
-_MOST_TEXT: Final = 4 << 20  # signs of all messages; each may show the whole value
+_MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole value
 
 T = TypeVar("T")
 Rule = Callable[[Any, "Field"], "bool | None"]
