@@ -75,10 +75,11 @@ def _domains(value: Object, field: Field) -> None:
 def topology_spread(items: Sequence[Object], field: Field) -> None:
     """`topologySpreadConstraints`, told from the list."""
     pairs = [(value.get("topologyKey", ""), value.get("whenUnsatisfiable", "")) for value in items]
+    last = {pair: index for index, pair in enumerate(pairs)}
     for index, value in enumerate(items):
         before = len(field.found)
         _spread(value, field)
-        if pairs[index] in pairs[index + 1 :]:  # told at the earlier one
+        if last[pairs[index]] != index:  # told at the earlier one
             path, shown = "{topologyKey, whenUnsatisfiable}", "{" + ", ".join(pairs[index]) + "}"
             field.duplicate(path, shown)
         _domains(value, field)
