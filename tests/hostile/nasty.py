@@ -90,6 +90,9 @@ JSONS: Final[tuple[Body, ...]] = (
      lambda: b'{"data": {' + b", ".join(b'"%d": ""' % n for n in range(SIZE // 14)) + b"}}"),
     ("one member again and again", "configmaps", lambda: b'{"data":{' + fill(b'"a":"",') + b'"a":""}}'),
     ("one scope again and again", "resourcequotas", lambda: b'{"spec":{"scopes":[' + fill(b'"a",') + b'"a"]}}'),
+    ("spread constraints", "pods",
+     lambda: b'{"spec":{"topologySpreadConstraints":['
+     + b",".join(b'{"topologyKey":"%d"}' % n for n in range(SIZE // 22)) + b"]}}"),
     ("ports without a number", "services", lambda: b'{"spec":{"ports":[' + fill(b"{},") + b"{}]}}"),
     ("escapes", "configmaps", lambda: b'{"data":{"a":"' + fill(b"\\u0061") + b'"}}'),
     ("quotes", "configmaps", lambda: b'{"data":{"a":"' + fill(b'\\"') + b'"}}'),
