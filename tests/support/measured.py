@@ -84,6 +84,7 @@ class Measured:
 
     def scrape(self) -> Scrape:
         """The text of `/metrics`, without a request that would be measured, too."""
+        self.application.metrics.settle()
         return Scrape(exposition.text(self.application.metrics).decode())
 
     def reaches(self, name: str, value: float, /, **labels: str) -> None:

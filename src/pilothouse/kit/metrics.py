@@ -79,6 +79,12 @@ class Buckets:
                 self._counts[-1] += len(came) - before
             self._total += sum(came)
 
+    def add_to_first(self, number: int, total: float) -> None:
+        """So many that all fell into the first bucket, and their sum."""
+        with self._lock:
+            self._counts[0] += number
+            self._total += total
+
     def reset(self) -> None:
         """Count from 0 again."""
         self.settle()
@@ -184,12 +190,14 @@ class Histogram:
         self._sparse = sparse
         self._of = of
         self.deaf = False  # what is observed is forgotten at once
+        self.before: Callable[[], None] | None = None  # called on the loop before it is settled
 
     def bind(self, *values: str) -> Buckets:
         return _bound(self._series, values, lambda: (_Deaf if self.deaf else Buckets)(self.bounds))
 
     def reset(self) -> None:
         """Count from 0 again."""
+        self.settle()
         for series in self._series.values():
             series.reset()
         for other in self._of:
@@ -197,6 +205,8 @@ class Histogram:
 
     def settle(self) -> None:
         """Sort what came into buckets."""
+        if self.before is not None:
+            self.before()
         for series in self._series.values():
             series.settle()
         for other in self._of:

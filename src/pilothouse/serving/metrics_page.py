@@ -25,6 +25,7 @@ def metrics_handler(registry: Registry, began: float) -> Handler:
             registry.reset()
             return Response(200, [(b"Content-Type", b"text/plain; charset=utf-8")], b"metrics reset\n")
         media_type, render = _FORMS[form_of(request.header(b"accept") or "")]
+        registry.settle()
         body = await asyncio.to_thread(render, registry)
         return Response(
             200,
