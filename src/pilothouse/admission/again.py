@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pilothouse.admission.chain import Rounds
+from pilothouse.admission.plugin import Rounds
 
 
 class Again:

@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
-from pilothouse.admission.chain import Attributes
 from pilothouse.admission.criteria import GROUP, Kind
 from pilothouse.admission.forms import Forms
+from pilothouse.admission.plugin import Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Resource

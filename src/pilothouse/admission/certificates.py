@@ -8,7 +8,7 @@ import base64
 from collections.abc import Callable
 from typing import Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.auth.attributes import Attributes as Asked
 from pilothouse.auth.attributes import Decision

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.admission.chain import UPDATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.machinery import quantity
 from pilothouse.registry.resource import Object, Resource

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pilothouse.admission.chain import CREATE, Attributes
+from pilothouse.admission.plugin import CREATE, Attributes
 from pilothouse.auth.attributes import Attributes as Asked
 from pilothouse.auth.attributes import Authorizer, Decision
 from pilothouse.auth.order import MASTERS

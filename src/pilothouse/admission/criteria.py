@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.forms import Form
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import internal, not_found
 from pilothouse.machinery.selectors import NOTHING, LabelSelector, SelectorError, label_selector_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, Attributes
 from pilothouse.registry.resource import Object, Resource
 
 _STORAGE_MARKS: Final = (

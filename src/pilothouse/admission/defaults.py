@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Final
 
 from pilothouse.admission import certificates, defaultclasses, inuse
-from pilothouse.admission.chain import Plugin
 from pilothouse.admission.claimresize import PersistentVolumeClaimResize
 from pilothouse.admission.limitranger import LimitRanger
 from pilothouse.admission.lookups import StoreReader, Stores
@@ -28,6 +27,7 @@ from pilothouse.admission.optional.pods import (
 )
 from pilothouse.admission.optional.services import DenyServiceExternalIPs
 from pilothouse.admission.optional.tolerations import PodTolerationRestriction
+from pilothouse.admission.plugin import Plugin
 from pilothouse.admission.podresize import NodeDeclaredFeatureValidator, PodResizeValidator
 from pilothouse.admission.podsecurity.metrics import PodSecurityMetrics
 from pilothouse.admission.podsecurity.plugin import PodSecurity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.admission.chain import CREATE, Attributes
+from pilothouse.admission.plugin import CREATE, Attributes
 from pilothouse.registry.resource import Resource
 
 Kind = tuple[str, str]

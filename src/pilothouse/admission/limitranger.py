@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.limitchecks import Check, at_least, at_most, requested_at_most, within_ratio
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.podamounts import Amounts, of_containers, parsed
 from pilothouse.admission.refusals import refuse, together
 from pilothouse.machinery import quantity

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pilothouse.admission.plugin import Attributes
 from pilothouse.kit.metrics import Buckets, Histogram, Registry, Summary, Summed, Unheard, quantiles
 from pilothouse.machinery.errors import APIError
-
-if TYPE_CHECKING:
-    from pilothouse.admission.chain import Attributes
 
 ADMIT: Final = "admit"
 VALIDATE: Final = "validate"
@@ -39,7 +37,7 @@ _SUMMARY_TEXT: Final = (
     "[ALPHA] Admission sub-step latency summary in seconds, broken out for each operation and API resource and step "
     "type (validate or admit)."
 )
-Judge = Callable[["Attributes"], Awaitable[None]]
+Judge = Callable[[Attributes], Awaitable[None]]
 
 
 class Measured:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from pilothouse.admission.chain import CREATE, DELETE, Attributes
+from pilothouse.admission.plugin import CREATE, DELETE, Attributes
 from pilothouse.machinery.errors import APIError, forbidden, not_found, qualified
 from pilothouse.registry.resource import Object, Resource
 

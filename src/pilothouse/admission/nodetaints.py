@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pilothouse.admission.chain import CREATE, Attributes
+from pilothouse.admission.plugin import CREATE, Attributes
 from pilothouse.admission.tolerations import NOT_READY
 from pilothouse.registry.resource import Resource
 

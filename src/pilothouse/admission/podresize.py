@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pilothouse.admission import podamounts
-from pilothouse.admission.chain import UPDATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.machinery import quantity
 from pilothouse.machinery.errors import APIError

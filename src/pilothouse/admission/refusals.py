@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pilothouse.admission.chain import Attributes
+from pilothouse.admission.plugin import Attributes
 from pilothouse.machinery.errors import APIError, forbidden
 
 NAMELESS = "Unknown"

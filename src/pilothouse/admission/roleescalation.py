@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.auth.attributes import Attributes as Asked
 from pilothouse.auth.attributes import Authorizer, Decision
 from pilothouse.auth.order import MASTERS

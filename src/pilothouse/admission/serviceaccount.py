@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final
 
 from pilothouse.admission.accountsecrets import unreferenced_secret
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.registry.resource import Object, Resource
 

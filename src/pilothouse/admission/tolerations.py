@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.registry.resource import Resource
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.admission.chain import CREATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, Attributes
 from pilothouse.registry.resource import Object, Resource
 
 TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")

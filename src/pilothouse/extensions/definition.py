@@ -91,6 +91,10 @@ class Definition:
         return f"/registry/{self.group}/{self.wanted.plural}/"
 
 
+# By group and version, with the versions that are served under that name.
+Served = dict[tuple[str, str], list[tuple[Definition, Version]]]
+
+
 def parse(obj: Object) -> Definition:
     """Of a stored definition, which was validated when it was written."""
     spec, status, metadata = obj["spec"], obj.get("status") or {}, obj["metadata"]

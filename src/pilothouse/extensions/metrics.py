@@ -5,14 +5,11 @@ the original's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pilothouse.cel.metrics import ExpressionMetrics
+from pilothouse.extensions.definition import Definition, Served
 from pilothouse.kit.metrics import Counter, Histogram, Registry
-
-if TYPE_CHECKING:
-    from pilothouse.extensions.definition import Definition
-    from pilothouse.extensions.publish import Served
 
 _BOUNDS: Final = tuple(0.00001 * 4**power for power in range(10))
 _COMPARED: Final = (

@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 
 from pilothouse.discovery import model
-from pilothouse.extensions.definition import ESTABLISHED, TERMINATING, Definition, Version, version_rank
+from pilothouse.extensions.definition import ESTABLISHED, TERMINATING, Definition, Served, Version, version_rank
 from pilothouse.extensions.serving import PART_VERBS, VERBS
 from pilothouse.openapi import custom, text
 from pilothouse.openapi.catalog import Catalog, Source
@@ -17,7 +17,6 @@ from pilothouse.openapi.custom import CustomKind
 from pilothouse.openapi.model import CUSTOM, Definitions, Schema, Style
 
 _VERBS_AT_THE_END: Final = ("delete", "deletecollection", "get", "list", "watch")
-Served = dict[tuple[str, str], list[tuple[Definition, Version]]]
 
 
 def served(definitions: Iterable[Definition]) -> Served:

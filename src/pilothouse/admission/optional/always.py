@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pilothouse.admission.chain import CREATE, DELETE, UPDATE, Attributes
+from pilothouse.admission.plugin import CREATE, DELETE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.registry.resource import Resource
 

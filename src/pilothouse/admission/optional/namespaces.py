@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from pilothouse.admission.chain import CREATE, DELETE, UPDATE, Attributes
 from pilothouse.admission.lookups import Reader, Stores
+from pilothouse.admission.plugin import CREATE, DELETE, UPDATE, Attributes
 from pilothouse.machinery.errors import APIError, not_found
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Resource

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, DELETE, UPDATE, Attributes
 from pilothouse.admission.optional.nodelabels import forbidden_labels
 from pilothouse.admission.optional.nodepods import refused_mirror
+from pilothouse.admission.plugin import CREATE, DELETE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.registry.request import Caller
 from pilothouse.registry.resource import Object, Resource

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.admission.chain import CREATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.registry.resource import Object, Resource
 

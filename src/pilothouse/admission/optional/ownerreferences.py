@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pilothouse.admission.certificates import Authorize
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.lookups import Stores
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.auth.attributes import Attributes as Asked
 from pilothouse.auth.attributes import Decision

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.registry.resource import Object, Resource
 

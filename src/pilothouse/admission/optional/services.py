@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.registry.resource import Object, Resource
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.machinery.errors import bare_internal
 from pilothouse.registry.resource import Object, Resource
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.podsecurity.metrics import ENFORCE, WARN, PodSecurityMetrics
 from pilothouse.admission.podsecurity.pod import Pod, Violation, pod_of
 from pilothouse.admission.podsecurity.policy import NOTHING_ASKED, Policy, Standard, mistakes, policy_of

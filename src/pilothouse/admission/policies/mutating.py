@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pilothouse.admission.again import Again
-from pilothouse.admission.chain import DELETE, Attributes
 from pilothouse.admission.conditionmetrics import ADMIT
 from pilothouse.admission.conditions import ConditionFailed, Heavy
 from pilothouse.admission.expressions import PARAMS
 from pilothouse.admission.forms import Form
+from pilothouse.admission.plugin import DELETE, Attributes
 from pilothouse.admission.policies.known import Candidate
 from pilothouse.admission.policies.metrics import INVALID, NO_ERROR
 from pilothouse.admission.policies.mutation import APPLY, Mutation, MutationFailed

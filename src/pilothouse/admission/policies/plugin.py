@@ -9,13 +9,13 @@ from typing import Any, Final, Generic, TypeVar
 
 from pilothouse.admission.bykind import Configured
 from pilothouse.admission.certificates import Authorize
-from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditionmetrics import POLICY, ConditionMetrics
 from pilothouse.admission.conditions import Meter
 from pilothouse.admission.criteria import Criteria, Kind, namespace_labels
 from pilothouse.admission.expressions import NAMESPACE, asking
 from pilothouse.admission.forms import Form
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import Attributes
 from pilothouse.admission.policies.known import Candidate, Policies
 from pilothouse.admission.policies.metrics import PolicyMetrics
 from pilothouse.admission.policies.params import Find

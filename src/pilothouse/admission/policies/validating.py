@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditionmetrics import VALIDATE
 from pilothouse.admission.conditions import ConditionFailed, Heavy
 from pilothouse.admission.expressions import PARAMS
 from pilothouse.admission.forms import Form
+from pilothouse.admission.plugin import Attributes
 from pilothouse.admission.policies.known import Candidate
 from pilothouse.admission.policies.metrics import ALLOW, INVALID, NO_ERROR
 from pilothouse.admission.policies.params import ParamsFailed, params_of

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, UPDATE, Attributes
 from pilothouse.admission.lookups import Reader, Stores
+from pilothouse.admission.plugin import CREATE, UPDATE, Attributes
 from pilothouse.admission.podamounts import Amounts, parsed
 from pilothouse.admission.quota.scopes import matches
 from pilothouse.admission.quota.usage import IGNORED, Evaluator, evaluator_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from pilothouse.admission.chain import CREATE, UPDATE
+from pilothouse.admission.plugin import CREATE, UPDATE
 from pilothouse.admission.podamounts import Amounts, add
 from pilothouse.admission.quota import podusage
 from pilothouse.admission.quota.podusage import ONE

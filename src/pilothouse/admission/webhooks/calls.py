@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditionmetrics import ConditionMetrics
+from pilothouse.admission.plugin import Attributes
 from pilothouse.admission.webhooks.answer import BadAnswer, Schemas, Verdict, refusal, verdict
 from pilothouse.admission.webhooks.hooks import Hook, Wanted
 from pilothouse.admission.webhooks.metrics import ADMIT, CALLING, INTERNAL, NO_ERROR, WebhookMetrics

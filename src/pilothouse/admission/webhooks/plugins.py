@@ -12,11 +12,11 @@ from pilothouse.admission import conditionmetrics
 from pilothouse.admission.again import Again
 from pilothouse.admission.bykind import Configured
 from pilothouse.admission.certificates import Authorize
-from pilothouse.admission.chain import Attributes
 from pilothouse.admission.conditions import ConditionFailed, Meter
 from pilothouse.admission.criteria import namespace_labels
 from pilothouse.admission.expressions import asking
 from pilothouse.admission.lookups import Reader
+from pilothouse.admission.plugin import Attributes
 from pilothouse.admission.refusals import refuse
 from pilothouse.admission.webhooks.answer import BadAnswer, Verdict
 from pilothouse.admission.webhooks.calls import Calling, Trouble, ask, count, outcome

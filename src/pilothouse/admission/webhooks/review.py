@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar
 
-from pilothouse.admission.chain import CONNECT, CREATE, DELETE, UPDATE, Attributes
 from pilothouse.admission.forms import Form, Forms, view
+from pilothouse.admission.plugin import CONNECT, CREATE, DELETE, UPDATE, Attributes
 from pilothouse.kit.aside import Aside
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.registry.request import Caller
