@@ -134,11 +134,10 @@ class Forms:
         return self.renderer.document(status, Form(form.media_type, pretty=form.pretty), code)
 
     def metadata(self, stored: StoredObject) -> bytes:
-        """The object's metadata as JSON, made once."""
-        made: bytes | None = stored.forms.get("metadata")
+        """The object's metadata as JSON, cut out of its bytes, or made once."""
+        made = self.codec.metadata(stored) or stored.forms.get("metadata")
         if made is None:
-            made = self.codec.metadata(stored) or tables.metadata_json(self.codec.decode(stored))
-            stored.forms["metadata"] = made
+            made = stored.forms["metadata"] = tables.metadata_json(self.codec.decode(stored))
         return made
 
     # Tables
@@ -146,12 +145,18 @@ class Forms:
     def row(self, stored: StoredObject) -> tables.Row:
         made: tables.Row | None = stored.forms.get("row")
         if made is None:
-            made = stored.forms["row"] = tables.make_row(self.columns(), self.codec.decode(stored))
+            columns = self.columns()
+            made = tables.make_row(columns, self.codec.decode(stored), with_metadata=columns.shown is not None)
+            stored.forms["row"] = made
         return made
 
     def row_json(self, stored: StoredObject, version: str, form: Form, include: str) -> bytes:
-        body = self.codec.json(stored, version) if include == tables.OBJECT else b""
-        return self.row(stored).json(self._now(), include, body, form.form_version)
+        row, body = self.row(stored), b""
+        if include == tables.OBJECT:
+            body = self.codec.json(stored, version)
+        elif include == tables.METADATA:
+            body = row.metadata or self.metadata(stored)
+        return row.json(self._now(), include, body, form.form_version)
 
     def _object_table(self, stored: StoredObject, version: str, form: Form, query: Query) -> bytes:
         include = tables.include_of(query.get("includeObject"))

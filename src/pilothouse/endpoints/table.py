@@ -82,13 +82,17 @@ class Row:
     __slots__ = ("metadata", "moments", "pieces")
 
     def __init__(self, pieces: tuple[bytes, ...], moments: tuple[float, ...], metadata: bytes) -> None:
-        """`pieces`: one more than `moments` (seconds since 1970), which stand between them. `metadata`: as JSON."""
+        """`pieces`: one more than `moments` (seconds since 1970), which stand between them. `metadata`: as JSON; empty
+        where it is not kept with the row.
+        """
         self.pieces = pieces
         self.moments = moments
         self.metadata = metadata
 
-    def json(self, now: float, include: str = METADATA, object_bytes: bytes = b"", version: str = "v1") -> bytes:
-        """The row at `now`, in a Table of `version`. `object_bytes`: the object as served, needed for `OBJECT` only."""
+    def json(self, now: float, include: str = METADATA, body: bytes = b"", version: str = "v1") -> bytes:
+        """The row at `now`, in a Table of `version`. `body`: the object as served for `OBJECT`; its metadata for
+        `METADATA`, where the row has none of its own.
+        """
         pieces = self.pieces
         moments = self.moments
         if len(moments) == 1:
@@ -99,11 +103,11 @@ class Row:
                 parts += (_age(now - moment), pieces[index])
             cells = b"".join(parts)
         if include == METADATA:
-            return b"%b%b%b}}" % (cells, _PARTIAL_HEAD[version], self.metadata)
-        return b"%b%b}" % (cells, object_bytes if include == OBJECT else b"null")
+            return b"%b%b%b}}" % (cells, _PARTIAL_HEAD[version], self.metadata or body)
+        return b"%b%b}" % (cells, body if include == OBJECT else b"null")
 
 
-def make_row(columns: Columns, obj: Object) -> Row:
+def make_row(columns: Columns, obj: Object, with_metadata: bool = True) -> Row:
     """The row of an object in the hub version. Costs a few microseconds; meant to be kept beside the object's bytes."""
     ages: list[Age] = []
     cells: list[Any] = []
@@ -119,8 +123,10 @@ def make_row(columns: Columns, obj: Object) -> Row:
     conditions = columns.conditions(obj)
     pieces[0] = b'{"cells":' + pieces[0]
     pieces[-1] += b',"conditions":%b,"object":' % dumps(conditions) if conditions else b',"object":'
-    shown = obj if columns.shown is None else columns.shown(obj)
-    return Row(tuple(pieces), tuple(age.moment for age in ages), metadata_json(shown))
+    metadata = b""
+    if with_metadata:
+        metadata = metadata_json(obj if columns.shown is None else columns.shown(obj))
+    return Row(tuple(pieces), tuple(age.moment for age in ages), metadata)
 
 
 def row_bytes(

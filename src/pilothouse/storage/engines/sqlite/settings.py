@@ -35,5 +35,5 @@ class SqliteSettings:
     check_seconds: float = 20.0  # the check at start stops after this long; 0 leaves it out
     housekeeping: float = 1.0
     page_size: int = 8192
-    cache_bytes: int = 16 << 20  # SQLite's page cache of the writer's connection
+    cache_bytes: int = 8 << 20  # SQLite's page cache of the writer's connection
     connect: Connect = connect
