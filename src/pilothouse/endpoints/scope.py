@@ -12,6 +12,7 @@ from pilothouse.endpoints.metrics import EndpointMetrics
 from pilothouse.endpoints.negotiation import OFFERED
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.kit.aside import Aside
+from pilothouse.kit.memo import remembered
 from pilothouse.kit.record import record
 from pilothouse.registry.request import Caller, Load, Write
 from pilothouse.registry.resource import Object, Resource
@@ -133,6 +134,7 @@ def _no_note(name: str, text: str) -> None:
     """No audit log is kept."""
 
 
+@remembered(256)
 def agent_manager(agent: str) -> str:
     """The field manager that a User-Agent names: what stands before the first slash, printable, at most 128 bytes."""
     name = agent.partition("/")[0]
