@@ -18,6 +18,7 @@ from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.serving import Serving, Surroundings
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, not_found, verb_not_supported
+from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.request import DeleteOptions, Write
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.http import Handler, Request
@@ -180,15 +181,19 @@ class ExtensionsServer:
         if serving is None:
             return True
         version = serving.of_storage()
-        page = await self._list(version.store.storage)
+        kept = version.store.over(self._storages[definition.uid])
+        usual = Deleter(kept)  # what just goes need not be brought into a form that could be shown
+        page = await self._list(kept.storage)
         now = self._needs.surroundings.now()
 
         async def delete(item: StoredObject) -> None:
-            metadata = version.store.codec.decode(item)["metadata"]
+            obj = kept.codec.decode(item)
+            metadata = obj["metadata"]
             namespace = metadata.get("namespace", "") if definition.namespaced else ""
             write = Write(namespace, metadata["name"], definition.storage.name, now, _unheard, manager=MANAGER)
+            goes = obj.get("apiVersion") == version.store.resource.hub_api_version and not metadata.get("finalizers")
             try:
-                await version.deleter.delete(write.name, DeleteOptions(), write)
+                await (usual if goes else version.deleter).delete(write.name, DeleteOptions(), write)
             except APIError as error:
                 if error.code != _GONE:
                     raise
@@ -197,7 +202,7 @@ class ExtensionsServer:
             done = await asyncio.gather(*map(delete, page[start : start + _AT_ONCE]), return_exceptions=True)
             for failed in filter(None, done):
                 raise failed
-        return not await self._list(version.store.storage)
+        return not await self._list(kept.storage)
 
     async def _list(self, storage: Storage) -> Sequence[StoredObject]:
         try:
