@@ -18,17 +18,17 @@ from pilothouse.extensions.publish import Documents
 from pilothouse.extensions.serving import Serving, Surroundings
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, not_found, verb_not_supported
-from pilothouse.registry.deleter import Deleter
 from pilothouse.registry.request import DeleteOptions, Write
 from pilothouse.registry.store import GenericStore
 from pilothouse.serving.http import Handler, Request
 from pilothouse.storage.api import ListRequest, Storage, StoredObject
-from pilothouse.storage.errors import StorageError
+from pilothouse.storage.errors import Conflict, NotFound, StorageError
 
 OpenStorage = Callable[[str], Storage]
 Publish = Callable[[Sequence[Group]], None]
 _GRACE: Final = 1.0  # seconds that watches of a definition that changed go on
 _GONE: Final = 404
+_FINALIZERS: Final = b'"finalizers"'
 _AT_ONCE: Final = 32  # objects that are deleted together
 
 
@@ -181,19 +181,18 @@ class ExtensionsServer:
         if serving is None:
             return True
         version = serving.of_storage()
-        kept = version.store.over(self._storages[definition.uid])
-        usual = Deleter(kept)  # what just goes need not be brought into a form that could be shown
-        page = await self._list(kept.storage)
+        storage = self._storages[definition.uid]
+        page = await self._list(storage)
         now = self._needs.surroundings.now()
 
         async def delete(item: StoredObject) -> None:
-            obj = kept.codec.decode(item)
-            metadata = obj["metadata"]
+            if await _gone_at_once(storage, item):
+                return
+            metadata = version.store.codec.decode(item)["metadata"]
             namespace = metadata.get("namespace", "") if definition.namespaced else ""
             write = Write(namespace, metadata["name"], definition.storage.name, now, _unheard, manager=MANAGER)
-            goes = obj.get("apiVersion") == version.store.resource.hub_api_version and not metadata.get("finalizers")
             try:
-                await (usual if goes else version.deleter).delete(write.name, DeleteOptions(), write)
+                await version.deleter.delete(write.name, DeleteOptions(), write)
             except APIError as error:
                 if error.code != _GONE:
                     raise
@@ -202,13 +201,34 @@ class ExtensionsServer:
             done = await asyncio.gather(*map(delete, page[start : start + _AT_ONCE]), return_exceptions=True)
             for failed in filter(None, done):
                 raise failed
-        return not await self._list(kept.storage)
+        return not await self._list(storage)
 
     async def _list(self, storage: Storage) -> Sequence[StoredObject]:
         try:
             return (await storage.list(ListRequest(storage.prefix))).items
         except StorageError as error:
             raise APIError(500, "InternalError", str(error)) from error
+
+
+async def _gone_at_once(storage: Storage, item: StoredObject) -> bool:
+    """Remove an object that surely has no finalizers, in the form it is kept in; whether that was possible.
+
+    Nobody is asked about what goes with its definition.
+    """
+    if _FINALIZERS in item.value:
+        return False
+
+    async def same(current: StoredObject) -> None:
+        if current.revision != item.revision:
+            raise Conflict(item.key)
+
+    try:
+        await storage.delete(item.key, same)
+    except (Conflict, NotFound):
+        return False
+    except StorageError as error:
+        raise APIError(500, "InternalError", str(error)) from error
+    return True
 
 
 def _unheard(text: str) -> None:

@@ -9,7 +9,6 @@ conflict; what it answers is the object as stored, whose bytes serve every reade
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from copy import copy
 from dataclasses import field
 from datetime import datetime
 
@@ -80,12 +79,6 @@ class GenericStore:
         self._behaviour: Behaviour | None = None
         self._turns = KeyLock()
         self._aside = services.aside.run
-
-    def over(self, storage: Storage) -> GenericStore:
-        """The same resource and rules over other bytes of it."""
-        other = copy(self)
-        other.storage = storage
-        return other
 
     @property
     def behaviour(self) -> Behaviour:
