@@ -18,7 +18,7 @@ class HistoryLimits:
     seconds: float = 100.0
     fewest: int = 100
     most: int = 4096
-    most_bytes: int = 16 << 20
+    most_bytes: int = 8 << 20
     fresh: int = 200  # changes whose shared forms (frames) are kept for watchers that are a little behind
 
 
