@@ -228,7 +228,7 @@ class Forms:
             if not form.pretty:  # the same is put around each: no copy of it is made only to be joined
                 before, behind = tables.partial_parts(kind)
                 between = behind + b"," + before
-                return _joined(head + before, page.items, self.metadata, behind + end, pretty=False, between=between)
+                return self._partials(head + before, page.items, between, behind + end)
 
             def partial(item: StoredObject) -> bytes:
                 return tables.partial_object(self.metadata(item), kind)
@@ -236,6 +236,19 @@ class Forms:
             return _joined(head, page.items, partial, end, pretty=True)
         head = self._list_head(page, version)
         return _joined(head, page.items, lambda item: self.codec.item(item, version), b"]}", form.pretty)
+
+    def _partials(self, head: bytes, items: Sequence[StoredObject], between: bytes, end: bytes) -> Iterable[bytes]:
+        """Metadata alone, in pieces of a few items, each copied once."""
+        parts_of = self.codec.metadata_parts
+        before = head
+        for batch in batches(items):
+            parts: list[bytes | memoryview] = []
+            for item in batch:
+                parts.append(before)
+                parts += parts_of(item) or (self.metadata(item),)
+                before = between
+            yield b"".join(parts)
+        yield end
 
     def _list_head(self, page: ListPage, version: str) -> bytes:
         resource = self.resource
@@ -249,9 +262,7 @@ class Forms:
         )
 
 
-def _joined(
-    head: bytes, items: Sequence[StoredObject], show: Show, end: bytes, pretty: bool, between: bytes = b","
-) -> Iterable[bytes]:
+def _joined(head: bytes, items: Sequence[StoredObject], show: Show, end: bytes, pretty: bool) -> Iterable[bytes]:
     """The list in pieces of a few items."""
     if not items:
         yield dumps_pretty(orjson.loads(head + end)) if pretty else head + end
@@ -265,8 +276,8 @@ def _joined(
             shown[0] = head + shown[0]
             first = False
         else:
-            shown.insert(0, b"")  # so that it begins with what is between
-        yield between.join(shown)
+            shown.insert(0, b"")  # so that it begins with a comma
+        yield b",".join(shown)
     yield end
 
 
