@@ -59,6 +59,9 @@ def _data(name: str) -> bytes:
     return (importlib.resources.files("pilothouse.builtin") / "data" / name).read_bytes()
 
 
+_STAMPED: Final = frozenset({(CORE, "PodSpec")})  # all pods of one template have the same
+
+
 def definition_name(package: str, name: str) -> str:
     """`io.k8s.api.core.v1.Pod` for k8s.io/api/core/v1 and Pod: how OpenAPI calls a type."""
     host, _, rest = package.partition("/")
@@ -113,6 +116,7 @@ class TypeTable:
                     for union in own.get("unions", ())
                 ),
             )
+            made.stamped = (package, name) in _STAMPED
         return made
 
     def _field(self, package: str, row: list[str], all_marks: Markers) -> Field:

@@ -83,10 +83,6 @@ class Field:
         return self._schema
 
 
-# Types whose values are stamped out of templates, and so come again and again: what is worked out of one is remembered.
-STAMPED: Final = frozenset({"PodSpec"})
-
-
 class Schema:
     """A type. `kind` says which of the other attributes mean something.
 
@@ -99,7 +95,7 @@ class Schema:
 
     __slots__ = (
         "_fields", "_items", "_make_fields", "_make_items", "_properties", "compiled", "embedded", "kind", "list_keys",
-        "list_type", "map_type", "name", "nullable", "package", "preserve_unknown", "union",
+        "list_type", "map_type", "name", "nullable", "package", "preserve_unknown", "stamped", "union",
     )  # fmt: skip
 
     def __init__(
@@ -133,6 +129,7 @@ class Schema:
         self.nullable = nullable
         self.embedded = embedded
         self.union = union
+        self.stamped = False  # its values come again and again, out of templates: what is worked out of one is kept
         self.compiled: dict[Hashable, Any] = {}  # walkers made from this schema, by the walker's name
 
     @property

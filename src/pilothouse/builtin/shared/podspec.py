@@ -246,12 +246,12 @@ def pod_spec(spec: Object, field: Field, pod: str = "") -> None:
     Nothing else tells what is wrong with it, so what was good once (another pod of the template) is good again.
     """
     text = _good.key(spec)
-    key = text and _NAMED not in text and text + (b"pod" if pod else b"template")
-    if key and _good.get(key):
+    key = b"" if not text or _NAMED in text else text + (b"pod" if pod else b"template")
+    if _good.get(key):
         return
     before = len(field.found)
     _pod_spec(spec, field, pod)
-    if key and len(field.found) == before:
+    if len(field.found) == before:
         _good.keep(key, True)
 
 

@@ -18,7 +18,7 @@ from pilothouse.machinery.decode.findings import Findings, Mismatch
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
 from pilothouse.machinery.errors import too_large
 from pilothouse.machinery.quantity import QuantityError, shown
-from pilothouse.machinery.schema import STAMPED, Field, Schema
+from pilothouse.machinery.schema import Field, Schema
 
 StructDecoder = Callable[[Any, Findings], dict[str, Any]]
 ListDecoder = Callable[[Any, Findings], list[dict[str, Any]]]
@@ -74,7 +74,7 @@ def struct_decoder(schema: Schema) -> StructDecoder:
     made: StructDecoder | None = schema.compiled.get(_ONE)
     if made is None:
         made = _Writer(schema).one()
-        if schema.name in STAMPED:
+        if schema.stamped:
             made = _once(made)
         schema.compiled[_ONE] = made
     return made

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pilothouse.kit.memo import Stamped
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.schema import STAMPED, Field, Schema
+from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node
 from pilothouse.machinery.typed.own import MAX_SHAPES, Own, added
 from pilothouse.machinery.typed.shape import ATOM, STRUCT, shape_of
@@ -149,7 +149,7 @@ def _put_struct(schema: Schema, skip: Node) -> _Put:
     def put(value: Any, out: Node, element: str) -> None:
         if not made:
             own = _over_zero(schema, skip)
-            made.append(_once(own) if schema.name in STAMPED else own)
+            made.append(_once(own) if schema.stamped else own)
         if type(value) is not dict or not value:
             return
         node = made[0](value)
