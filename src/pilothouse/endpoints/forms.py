@@ -34,6 +34,7 @@ from pilothouse.storage.api import StoredObject
 
 BATCH: Final = 250  # objects of a long list that are made in one go, before others get their turn
 _BATCH_BYTES: Final = 256 << 10  # or fewer, if they are long
+_READ_BYTES: Final = 1 << 20  # of objects whose metadata alone is shown
 _TEXT_WORK: Final = 2  # times the work of reading JSON
 Show = Callable[[StoredObject], bytes]
 
@@ -240,15 +241,22 @@ class Forms:
     def _partials(self, head: bytes, items: Sequence[StoredObject], between: bytes, end: bytes) -> Iterable[bytes]:
         """Metadata alone, in pieces of a few items, each copied once."""
         parts_of = self.codec.metadata_parts
-        before = head
-        for batch in batches(items):
-            parts: list[bytes | memoryview] = []
-            for item in batch:
-                parts.append(before)
-                parts += parts_of(item) or (self.metadata(item),)
-                before = between
-            yield b"".join(parts)
-        yield end
+        before, parts = head, list[bytes | memoryview]()
+        size = read = count = 0
+        for item in items:
+            shown = parts_of(item) or (self.metadata(item),)
+            parts.append(before)
+            parts += shown
+            size += len(shown[-1])  # the others are short
+            read += len(item.value)  # is looked through for the end of the metadata, the first time
+            count += 1
+            before = between
+            if size > _BATCH_BYTES or read > _READ_BYTES or count == BATCH:
+                yield b"".join(parts)
+                parts.clear()
+                size = read = count = 0
+        parts.append(end)
+        yield b"".join(parts)
 
     def _list_head(self, page: ListPage, version: str) -> bytes:
         resource = self.resource
