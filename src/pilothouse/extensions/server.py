@@ -180,8 +180,10 @@ class ExtensionsServer:
         serving = self._servings.get((definition.group, definition.wanted.plural))
         if serving is None:
             return True
+        storage = self._storages.get(definition.uid)
+        if storage is None:  # another of this name was served before: what is served will follow
+            return False
         version = serving.of_storage()
-        storage = self._storages[definition.uid]
         page = await self._list(storage)
         now = self._needs.surroundings.now()
 
