@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import islice
 from typing import Any, Final
 
 from pilothouse.builtin.shared.addresses import address_warnings
@@ -31,6 +34,7 @@ _TERMS: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _NEGATIVE: Final = "must be >= 0; negative values are invalid and will be treated as 1"
 _SELECTS_NONE: Final = "a null labelSelector results in matching no pod"
+_MOST_PAIRS: Final = 200  # warnings of ports: each has over 50 characters, and an answer shows 4096 of them all
 _KINDS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 Object = Mapping[str, Any]
@@ -179,8 +183,17 @@ def _all_ports(path: str, spec: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _ports(path: str, spec: Object) -> Iterator[str]:
-    taken: list[tuple[str, Object]] = []
-    for where, port in _all_ports(path, spec):
+    everywhere = list(_all_ports(path, spec))
+    # Two thousand containers with one port are two million pairs; no answer shows more than the first few.
+    yield from islice(_port_pairs(everywhere), _MOST_PAIRS)
+    yield from _port_names(everywhere)
+
+
+def _port_pairs(everywhere: Sequence[tuple[str, Object]]) -> Iterator[str]:
+    """About each port, then about it and each one before it that it meets."""
+    # The ports so far, by number and protocol, then those at one host port, then those at one address of it.
+    taken: defaultdict[tuple[Any, ...], list[tuple[int, str, int, str]]] = defaultdict(list)
+    for index, (where, port) in enumerate(everywhere):
         host, address = port.get("hostPort", 0), port.get("hostIP", "")
         if address and not host:
             shown = (
@@ -188,17 +201,22 @@ def _ports(path: str, spec: Object) -> Iterator[str]:
                 f"Protocol:{port.get('protocol', '')} HostIP:{address}}}"
             )
             yield f"{where}: hostIP set without hostPort: {shown}"
-        for other, before in taken:
-            if _same_port(port, before):
-                there, its_address = before.get("hostPort", 0), before.get("hostIP", "")
-                if (host, address) == (there, its_address):
-                    yield f"{where}: duplicate port definition with {other}"
-                elif not host or not there:
-                    yield f"{where}: overlapping port definition with {other}"
-                elif host == there and bool(address) != bool(its_address):
-                    yield f"{where}: dangerously ambiguous port definition with {other}"
-        taken.append((where, port))
-    yield from _port_names(taken)
+        same = (port.get("containerPort"), port.get("protocol"))
+        if not host:
+            met = [taken[same]]
+        elif not address:
+            met = [taken[*same, 0], taken[*same, host]]
+        else:
+            met = [taken[*same, 0], taken[*same, host, ""], taken[*same, host, address]]
+        for _, other, there, its_address in merge(*met):
+            if (host, address) == (there, its_address):
+                yield f"{where}: duplicate port definition with {other}"
+            elif not host or not there:
+                yield f"{where}: overlapping port definition with {other}"
+            else:
+                yield f"{where}: dangerously ambiguous port definition with {other}"
+        for key in (same, (*same, host), (*same, host, address)):
+            taken[key].append((index, where, host, address))
 
 
 def _port_names(ports: Sequence[tuple[str, Object]]) -> Iterator[str]:
@@ -209,10 +227,6 @@ def _port_names(ports: Sequence[tuple[str, Object]]) -> Iterator[str]:
         if name and other != where:
             use = f"services and probes that select ports by name will use {other}"
             yield f'{where}: duplicate port name "{name}" with {other}, {use}'
-
-
-def _same_port(one: Object, other: Object) -> bool:
-    return all(one.get(name) == other.get(name) for name in ("containerPort", "protocol"))
 
 
 def _addresses(path: str, spec: Object) -> Iterator[str]:
