@@ -185,3 +185,40 @@ def test_repeated_members_of_json_in_one_line_are_noted_as_those_of_yaml() -> No
 def test_a_hundred_thousand_repeated_keys_are_noted_a_thousand_times() -> None:
     value, repeated = loads_noting(b"a: 1\n" * 5000)
     assert (value, len(repeated)) == ({"a": 1}, 1000)
+
+
+_FILL = b"# as long as what is looked through before it is read\n" * 800
+
+
+@pytest.mark.parametrize("before", [b"", _FILL])
+@pytest.mark.parametrize(
+    ("document", "line", "message"),
+    [
+        (b"<<: a\nb: [c]]\n", 1, "did not find expected key"),
+        (b"~: a\nb: c: d\n", 2, "mapping values are not allowed in this context"),
+        (b"a: &a [*a]\nb: 'c\n", 3, "found unexpected end of stream"),
+        (b"a: .inf\nb: \x01\n", 0, "control characters are not allowed"),
+        (b"a: *b\nc: [\n", 0, "unknown anchor 'b' referenced"),
+    ],
+)
+def test_what_is_wrong_with_the_text_is_told_before_what_is_wrong_with_its_values(
+    document: bytes, line: int, message: str, before: bytes
+) -> None:
+    with pytest.raises(YAMLError) as raised:
+        loads(before + document)
+    where = f"line {line + len(before.splitlines())}: " if line else ""
+    assert str(raised.value) == f"yaml: {where}{message}"
+
+
+@pytest.mark.parametrize("behind", [b"", _FILL])
+def test_what_stands_behind_the_first_document_is_not_read(behind: bytes) -> None:
+    assert loads(b"[a]\nb: c\n" + behind) == ["a"]
+    assert loads(b"a: b\n---\nc: [\n" + behind) == {"a": "b"}
+    assert loads(b"a: b\n...\nc: [\n" + behind) == {"a": "b"}
+
+
+@settings(max_examples=50, deadline=None)
+@given(VALUES)
+def test_long_documents_are_read_as_short_ones(value: Any) -> None:
+    written = dumps(value)
+    assert same(loads(written + _FILL), loads(written))

@@ -25,3 +25,18 @@ def unsigned(text: str) -> int | str:
         return f"strconv.ParseUint: parsing {quote(text)}: invalid syntax"
     value = whole(text)
     return value if value <= UINT64_MAX else f"strconv.ParseUint: parsing {quote(text)}: value out of range"
+
+
+_AS_ZERO: Final = bytes(0x30 if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
+
+
+def may_have_floats(text: bytes) -> bool:
+    """False where JSON text surely has no number with a point or an exponent in it."""
+    # Several times faster than a regex.
+    zeros = text.translate(_AS_ZERO)
+    return b"0." in zeros or b"0e" in zeros or b"0E" in zeros
+
+
+def has_digits(text: bytes, count: int) -> bool:
+    """Whether so many digits stand one after the other in `text`."""
+    return b"0" * count in text.translate(_AS_ZERO)

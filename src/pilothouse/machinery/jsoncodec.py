@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery import jsonexact, jsonpieces
+from pilothouse.machinery.digits import may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
@@ -249,7 +250,7 @@ def may_hold(value: Any, text: bytes) -> bool:
 def has_whole_float(value: Any) -> bool:
     """Whether a value, or one inside of it, is a float that is written as an integer (`3.0`)."""
     try:
-        if _FLOAT.search(orjson.dumps(value)) is None:
+        if not may_have_floats(orjson.dumps(value)):
             return False
     except TypeError:
         pass  # only the fast writer knows no such value
@@ -288,7 +289,6 @@ def _plain_number(value: Any) -> Any:
     return value
 
 
-_FLOAT: Final = re.compile(rb"[0-9][.e]")
 _SETTLED: Final = frozenset((str, bool, type(None)))
 
 

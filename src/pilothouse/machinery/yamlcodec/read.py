@@ -14,6 +14,7 @@ from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
 from pilothouse.machinery import jsonpieces
+from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
 from pilothouse.machinery.typed.text import syntax
@@ -21,12 +22,16 @@ from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import TAG, ScalarError, resolve, tagged
 
 DEEPEST: Final = 10_000
+_LONG: Final = 1 << 15  # bytes from which on a text is looked through first
+_ALIAS: Final = re.compile(rb"\*[\w-]")  # what may be one
+_SECOND: Final = (b"\n---", b"\n...", b"\r---", b"\r...")  # what may begin another document
+_BEHIND: Final = "did not find expected <document start>"  # of what stands behind the only document that is read
+_NONE: Final = type(None)
 _TOO_DEEP: Final = f"yaml: exceeded max depth of {DEEPEST}"
 _MERGE: Final = "<<"
 _MOST_KNOWN: Final = 4096
-_ODD_NUMBER: Final = re.compile(rb"[0-9][.e]|[0-9]{18}")  # a float, or what may be beyond int64
-_LINES: Final = re.compile(rb"[\r\n][^\r\n]")
-_HUGE: Final = re.compile(rb"[0-9]{19}")  # such numbers the parser's reader takes otherwise
+_BEYOND: Final = 18  # digits of a number that may be none of int64
+_HUGE: Final = 19  # and of one that the parser's reader takes otherwise
 _MOST_REPEATED: Final = 1000  # keys that are noted; more would only make the answer long
 
 
@@ -58,7 +63,8 @@ def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
         value = jsonpieces.loads(data)
         if surely_unique(data, value):
             return _ordered(value), []
-        if _LINES.search(data) is not None or _HUGE.search(data) is not None:
+        lines = data.rstrip(b"\r\n")
+        if b"\n" in lines or b"\r" in lines or has_digits(data, _HUGE):
             return None
         return _ordered(value), _repeated(data)
     except (orjson.JSONDecodeError, RecursionError, ValueError):
@@ -72,7 +78,7 @@ def _ordered(value: Any) -> Any:
     except TypeError:
         return _ordered_slowly(value)
     value = jsonpieces.loads(text)
-    return plain_floats(value) if _ODD_NUMBER.search(text) is not None else value
+    return plain_floats(value) if may_have_floats(text) or has_digits(text, _BEYOND) else value
 
 
 def _ordered_slowly(value: Any) -> Any:
@@ -94,6 +100,8 @@ def _repeated(data: bytes) -> list[str]:
     """The members of a document of one line that are there twice, each told when its value ends."""
 
     def noted(pairs: list[tuple[str, Any]]) -> _Notes:
+        if not pairs:
+            return _NOTHING
         if len(dict(pairs)) == len(pairs) and not any(item.__class__ in _HOLDERS and item for _, item in pairs):
             return _NOTHING
         notes = _Notes()
@@ -134,18 +142,60 @@ def duplicates_text(repeated: list[str]) -> str:
     return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
 
 
+class _TextError(YAMLError):
+    """What is wrong with the text of a document. The original tells it before anything that the document says."""
+
+
 def _built(data: bytes, builder: _Builder) -> Any:
     """The value of the first document. Raises YAMLError."""
     # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
     parser = yaml.CLoader(data)
     try:
-        return builder.build(parser.get_event)
+        if len(data) >= _LONG and not _ALIAS.search(data) and not any(mark in data for mark in _SECOND):
+            _check(data)
+        return _first(parser, builder)
     except ReaderError as wrong:
         raise YAMLError(f"yaml: {_reason(wrong)}") from None
     except yaml.MarkedYAMLError as wrong:
         if wrong.problem == "exceeded maximum nesting depth":  # this parser goes less deep
             raise YAMLError(_TOO_DEEP) from None
         raise YAMLError(f"yaml: {_where(wrong)}{wrong.problem or 'unknown problem parsing YAML content'}") from None
+    finally:
+        parser.dispose()
+
+
+def _first(parser: yaml.CLoader, builder: _Builder) -> Any:
+    try:
+        return builder.build(parser.get_event)
+    except _TextError:
+        raise
+    except YAMLError:
+        while parser.get_event().__class__ not in (yaml.DocumentEndEvent, yaml.StreamEndEvent, _NONE):
+            pass
+        raise
+
+
+class _Pieces:
+    """A document that is read piece by piece, so that others have their turns meanwhile."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def read(self, size: int) -> bytes:
+        start = self.at
+        self.at += size
+        return self.data[start : self.at]
+
+
+def _check(data: bytes) -> None:
+    """Raises what is wrong with the text of a document, at a fifth of what it costs to make its events."""
+    parser = yaml.CLoader(_Pieces(data))
+    try:
+        parser.raw_parse()
+    except yaml.MarkedYAMLError as wrong:
+        if wrong.problem != _BEHIND:
+            raise
     finally:
         parser.dispose()
 
@@ -166,103 +216,106 @@ def _where(wrong: yaml.MarkedYAMLError) -> str:
     return f"line {line}: " if line else ""
 
 
-class _Open:
-    """A collection that is being read."""
-
-    __slots__ = ("anchor", "key", "made")
-
-    def __init__(self, made: Any, anchor: str | None) -> None:
-        self.made = made
-        self.anchor = anchor
-        self.key: Any = _NO_KEY  # of a mapping: the key whose value comes next
-
-
 _NO_KEY: Final = object()
+_OTHER: Final = object()
+
+
+def _by_name(made: dict[str, Any]) -> dict[str, Any]:
+    """An object with its members in order."""
+    names = sorted(made)
+    return made if names == [*made] else {name: made[name] for name in names}
 
 
 class _Builder:
     def __init__(self) -> None:
         self.repeated: list[str] = []
         self.anchors: dict[str, Any] = {}
-        self.known: dict[str, Any] = {}  # what plain scalars mean; most stand in a document many times
+        self.known: dict[str, Any] = {}  # what plain scalars mean, but numbers with a point and merges
         self.count = 0  # nodes in all,
         self.copied = 0  # and those that aliases made
 
     def build(self, next_event: Callable[[], Any]) -> Any:
         """The value of the first document, whose events are asked for one by one. Raises YAMLError."""
-        stack: list[_Open] = []
-        known = self.known
+        scalar, sequence, mapping = yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent
+        known, repeated = self.known, self.repeated
+        # The collection that is being read; of a mapping, the key whose value comes next; and the collections around.
+        made: Any = None
+        key: Any = _NO_KEY
+        anchor: str | None = None
+        around: list[tuple[Any, Any, str | None]] = []
+        count = 0
         while True:
             event = next_event()
             kind = event.__class__
-            self.count += 1
-            if kind is yaml.ScalarEvent:
-                # What most are: plain, met before, and an item or a member like others.
-                usual = stack and not event.style and event.tag is None and event.anchor is None
-                value = known.get(event.value) if usual else None
-                if value is not None and value.__class__ is not float:
-                    top = stack[-1]
-                    made, key = top.made, top.key
-                    if made.__class__ is list:
+            count += 1
+            if kind is scalar:
+                if event.tag is None and event.anchor is None:
+                    # What most are: an item or a member like others.
+                    text = event.value
+                    value = text if event.style else known.get(text, _OTHER)
+                    if value is _OTHER:
+                        pass
+                    elif made.__class__ is list:
                         made.append(value)
                         continue
-                    if key is _NO_KEY:
-                        if value.__class__ is str and value != _MERGE:
-                            top.key = value
+                    elif key is _NO_KEY:
+                        if value.__class__ is str and made is not None:
+                            key = value
                             continue
-                    elif key.__class__ is str and key not in made:
+                    elif key.__class__ is str and (key not in made or len(repeated) >= _MOST_REPEATED):
                         made[key] = value
-                        top.key = _NO_KEY
+                        key = _NO_KEY
                         continue
                 value = self._scalar(event)
-            elif kind is yaml.SequenceStartEvent or kind is yaml.MappingStartEvent:
-                if len(stack) >= DEEPEST:
-                    raise YAMLError(_TOO_DEEP)
-                stack.append(self._opened(kind is yaml.MappingStartEvent, event.anchor))
+            elif kind is mapping or kind is sequence:
+                if len(around) >= DEEPEST:
+                    raise _TextError(_TOO_DEEP)
+                around.append((made, key, anchor))
+                made, key, anchor = {} if kind is mapping else [], _NO_KEY, event.anchor
+                if anchor is not None:
+                    self.anchors[anchor] = _UNFINISHED
                 continue
-            elif kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
-                value = self._closed(stack.pop())
+            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+                value = _by_name(made) if made.__class__ is dict and len(made) > 1 else made
+                if anchor is not None:
+                    self.anchors[anchor] = value
+                made, key, anchor = around.pop()
+                if made.__class__ is list:
+                    made.append(value)
+                    continue
+                if key.__class__ is str and key not in made:
+                    made[key] = value
+                    key = _NO_KEY
+                    continue
             elif kind is yaml.AliasEvent:
+                self.count = count
                 value = self._alias(event.anchor or "")
+                count = self.count
             elif kind is yaml.StreamStartEvent or kind is yaml.DocumentStartEvent:
-                self.count -= 1
+                count -= 1
                 continue
             else:
                 return None
-            if not stack:
+            if made is None:
+                next_event()  # the document's end: what stands there may be wrong
                 return plain_floats(value) if value.__class__ is not dict else value
-            self._add(stack[-1], value, event)
+            key = self._add(made, key, value, event)
 
     def _scalar(self, event: Any) -> Any:
         text = event.value
         if event.style or event.tag is not None:
             value = _explicit(event)
-        elif text in self.known:
-            value = self.known[text]
         else:
             value = resolve(text)
-            if len(self.known) < _MOST_KNOWN:
+            if value.__class__ is not float and text != _MERGE and len(self.known) < _MOST_KNOWN:
                 self.known[text] = value
         if event.anchor is not None:
             self.anchors[event.anchor] = value
         return value
 
-    def _opened(self, mapping: bool, anchor: str | None) -> _Open:
-        if anchor is not None:
-            self.anchors[anchor] = _UNFINISHED
-        return _Open({} if mapping else [], anchor)
-
-    def _closed(self, done: _Open) -> Any:
-        value = done.made
-        if value.__class__ is dict and len(value) > 1:
-            value = {key: value[key] for key in sorted(value)}
-        if done.anchor is not None:
-            self.anchors[done.anchor] = value
-        return value
-
     def _alias(self, anchor: str) -> Any:
         if anchor not in self.anchors:
-            raise YAMLError(f"yaml: unknown anchor '{anchor}' referenced")
+            raise _TextError(f"yaml: unknown anchor '{anchor}' referenced")
         if self.anchors[anchor] is _UNFINISHED:
             raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
         return self._copy(self.anchors[anchor])
@@ -271,23 +324,23 @@ class _Builder:
         """A copy of what an anchor stands for, with the original's limit on how much aliases may make."""
         self.count += 1
         self.copied += 1
-        if self.copied > 100 and self.count > 1000 and self.copied / self.count > _allowed(self.count):
+        if self.copied > 100 and self.count > 1000 and self.copied > self.count * _allowed(self.count):
             raise YAMLError("yaml: document contains excessive aliasing")
         if value.__class__ is dict:
             return {key: self._copy(item) for key, item in value.items()}
         return [self._copy(item) for item in value] if value.__class__ is list else value
 
-    def _add(self, into: _Open, value: Any, event: Any) -> None:
-        if into.made.__class__ is list:
-            into.made.append(_finite(value) if value.__class__ is float else value)
-        elif into.key is _NO_KEY:
-            into.key = _Merge if value == _MERGE and _is_merge(event) else value
+    def _add(self, made: Any, key: Any, value: Any, event: Any) -> Any:
+        """Puts what came into a collection: the key whose value comes next."""
+        if made.__class__ is list:
+            made.append(_finite(value) if value.__class__ is float else value)
+        elif key is _NO_KEY:
+            return _Merge if value == _MERGE and _is_merge(event) else value
+        elif key is _Merge:
+            self._merge(made, value, event)
         else:
-            key, into.key = into.key, _NO_KEY
-            if key is _Merge:
-                self._merge(into.made, value, event)
-            else:
-                self._set(into.made, key, value, event)
+            self._set(made, key, value, event)
+        return _NO_KEY
 
     def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
         if found is None:
