@@ -182,7 +182,7 @@ class _Pieces:
         self.data = data
         self.at = 0
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = _LONG) -> bytes:
         start = self.at
         self.at += size
         return self.data[start : self.at]
