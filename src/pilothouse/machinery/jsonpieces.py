@@ -4,7 +4,8 @@ Windows of PIECE bytes are cut behind the last whole element that ends in them, 
 Where to cut is known from how many brackets are open at each byte, which a few calls find for a whole window. A
 container that is longer than a window is put together here: its elements are cut in the same way.
 
-A cut needs no proof: what is parsed between two of them must be whole elements, or the parser refuses it.
+A cut needs no proof: what is parsed between two of them must be whole elements, or the parser refuses it. So where
+elements are alike, the cut is first guessed from how the last one ended.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _OBJECT: Final = b"{"
 _STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))  # 255: -1
 _MARKS: Final = b"[]{},"
 _FILL: Final = bytes(PIECE)
+_ENDS: Final = (b"},", b"],", b'",')  # how an element that is no number ends
+_MOST_WRONG: Final = 3  # guesses
 
 
 def is_heavy(data: bytes) -> bool:
@@ -103,6 +106,7 @@ class _Pieces:
         self.stack: list[Any] = []  # containers that are put together
         self.at = 0
         self.expected = False  # whether an element must come, behind a comma
+        self.wrong = 0  # guesses where to cut that were none
 
     def read(self) -> Any:
         root = self._open(_ITEM, len(self.data))
@@ -112,7 +116,8 @@ class _Pieces:
         while self.stack:
             begin = self.at
             end = begin + size
-            self._read(_Window(self.plain[begin:end]), begin, end)
+            if not self._guess(end):
+                self._read(_Window(self.plain[begin:end]), begin, end)
             if self.at == begin:
                 if end >= len(self.data):
                     raise _Odd
@@ -122,6 +127,23 @@ class _Pieces:
         if self.data[self.at :].strip(_SPACE):
             raise _Odd
         return root
+
+    def _guess(self, end: int) -> bool:
+        """Reads on up to where an element seems to end, if that is right. The last one tells what to look for."""
+        if not self.expected or self.wrong == _MOST_WRONG:
+            return False
+        before = self.plain[self.at - 2 : self.at]
+        mark = before if before in _ENDS else b","
+        found = self.plain.rfind(mark, self.at, end)
+        if found < 0:
+            return False
+        try:
+            self._parse(self.stack[-1], found + len(mark) - 1)
+        except orjson.JSONDecodeError:
+            self.wrong += 1
+            return False
+        self._step()
+        return True
 
     def _read(self, window: _Window, begin: int, end: int) -> None:
         """Reads on as far as there are whole elements."""
@@ -139,6 +161,8 @@ class _Pieces:
                 self.expected = True  # nothing may stand before a comma but an element
                 self._parse(top, begin + comma)
                 self._step()
+                if end - self.at < PIECE // 4:
+                    return  # what begins here is read as a whole with what follows
             if self._open(_MEMBER if top.__class__ is dict else _ITEM, end) is None:
                 return
             level += 1
