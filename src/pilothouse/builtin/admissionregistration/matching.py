@@ -52,12 +52,12 @@ def _listed(value: Object, field: Field, name: str, noun: str) -> Sequence[str]:
 
 def _resources(value: Object, field: Field) -> None:
     items = _listed(value, field, "resources", "")
-    for index, item in enumerate(items):
+    for index, item in field.numbered(items):
         if not item:
             field.required(f"resources[{index}]")
     with_any_part: set[str] = set()
     parts_of_any: set[str] = set()
-    for index, item in enumerate(items):
+    for index, item in field.numbered(items):
         resource, _, part = item.partition("/")
         if resource in with_any_part:
             field.invalid(f"resources[{index}]", item, f"if '{resource}/*' is present, must not specify {item}")
@@ -77,11 +77,11 @@ def _resources(value: Object, field: Field) -> None:
 
 def rule(value: Object, field: Field) -> None:
     """One rule: operations, groups, versions, resources, scope, and names where it has some."""
-    for index, operation in enumerate(_listed(value, field, "operations", "operations")):
+    for index, operation in field.numbered(_listed(value, field, "operations", "operations")):
         if operation not in OPERATIONS:
             field.not_supported(f"operations[{index}]", operation, OPERATIONS)
     _listed(value, field, "apiGroups", "API groups")
-    for index, version in enumerate(_listed(value, field, "apiVersions", "API versions")):
+    for index, version in field.numbered(_listed(value, field, "apiVersions", "API versions")):
         if not version:
             field.required(f"apiVersions[{index}]")
     _resources(value, field)
@@ -90,7 +90,7 @@ def rule(value: Object, field: Field) -> None:
         field.within("scope", one_of(*_SCOPES), scope)
     wanted = value.get("resourceNames") or ()
     again = {index for index, _ in repeated(wanted, str)}
-    for index, name in enumerate(wanted):
+    for index, name in field.numbered(wanted):
         field.all_invalid(f"resourceNames[{index}]", name, names.path_segment(name))
         if index in again:
             field.duplicate(f"resourceNames[{index}]", name)

@@ -18,7 +18,7 @@ _BOTH: Final = (
 
 def _actions(value: Sequence[str], field: Field) -> None:
     again = {index for index, _ in repeated(value, str)}
-    for index, action in enumerate(value):
+    for index, action in field.numbered(value):
         if action not in _ACTIONS:
             field.not_supported(f"[{index}]", action, _ACTIONS)
         if index in again:

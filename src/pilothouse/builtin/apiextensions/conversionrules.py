@@ -23,7 +23,7 @@ def _review_versions(value: Sequence[str], field: Field) -> None:
         field.required(_VERSIONS)
         return
     again = {index for index, _ in repeated(value, str)}
-    for index, version in enumerate(value):
+    for index, version in field.numbered(value):
         if index in again:
             field.invalid(f"{_VERSIONS}[{index}]", version, "duplicate version")
         else:

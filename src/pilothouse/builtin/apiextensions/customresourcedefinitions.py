@@ -151,7 +151,7 @@ def _kind_names(must: bool) -> Rule:
         if value.get("kind") and value["kind"] == value.get("listKind"):
             field.invalid("listKind", value["listKind"], "kind and listKind may not be the same")
         for name in ("shortNames", "categories"):
-            for index, text in enumerate(value.get(name) or ()):
+            for index, text in field.numbered(value.get(name) or ()):
                 _label(f"{name}[{index}]", text, field)
 
     return run
@@ -243,10 +243,10 @@ def _parts(version: Object, field: Field, wanted: Sequence[bool]) -> None:
 def _versions(value: Object, field: Field) -> None:
     versions: Sequence[Object] = value.get("versions") or ()
     top = shared(versions)
-    for index, version in enumerate(versions):
+    for index, version in field.numbered(versions):
         if _schema_of(version) is None:
             field.required(f"versions[{index}].schema.openAPIV3Schema")
-    for index, version in enumerate(versions):
+    for index, version in field.numbered(versions):
         before = len(field.found)
         _version(version, index, top, field)
         field.prefix(before, f"versions[{index}]")
@@ -310,7 +310,7 @@ def _stored_versions(value: Object, field: Field) -> None:
         field.invalid("status.storedVersions", stored, "must have at least one stored version")
         return
     known = {one.get("name", "") for one in versions}
-    for index, name in enumerate(stored):
+    for index, name in field.numbered(stored):
         if name not in known:
             why = (
                 f"missing from spec.versions; {name} was previously a storage version, and must remain in "

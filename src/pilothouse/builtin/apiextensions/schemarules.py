@@ -145,7 +145,7 @@ def _keys(schema: Object, field: Field) -> None:
 
 def _key_fields(keys: Sequence[str], properties: Object, field: Field) -> None:
     again = {index for index, _ in repeated(keys, str)}
-    for index, key in enumerate(keys):
+    for index, key in field.numbered(keys):
         if key not in properties:
             field.invalid(MAP_KEYS, keys, "entries must all be names of item properties")
         elif properties[key].get("type") in ("object", "array"):

@@ -152,7 +152,7 @@ def _logic(schema: Object, field: Field, level: str) -> None:
     any_of, all_of = schema.get("anyOf"), schema.get("allOf") or ()
     if any_of != _INT_OR_STRING_LOGIC:
         field.each("anyOf", _inside(level), any_of)
-    for index, one in enumerate(all_of):
+    for index, one in field.numbered(all_of):
         told = index == 0 and one.get("anyOf") == _INT_OR_STRING_LOGIC
         field.within(f"allOf[{index}]", _inside(level, without_any_of=told), one)
     field.each("oneOf", _inside(level), schema.get("oneOf"))

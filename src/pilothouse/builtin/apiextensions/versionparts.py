@@ -31,7 +31,7 @@ def deprecation(value: Object, field: Field) -> None:
         field.invalid("deprecationWarning", warning, "must not be an empty string")
     if len(warning.encode()) > _LONGEST_WARNING:
         field.invalid("deprecationWarning", warning, f"must be <= {_LONGEST_WARNING} characters long")
-    for index, char in enumerate(warning):
+    for index, char in field.numbered(warning):
         if not char.isprintable():
             at = len(warning[:index].encode())
             why = f"must only contain printable UTF-8 characters; non-printable character found at index {at}"

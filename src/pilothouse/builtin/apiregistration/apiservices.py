@@ -83,7 +83,7 @@ def _trust(value: Object, field: Field) -> None:
 
 
 def _conditions(value: Sequence[Object], field: Field) -> None:
-    for index, one in enumerate(value):
+    for index, one in field.numbered(value):
         field.within(f"[{index}].status", one_of(*_STATUSES), one.get("status", ""))
 
 

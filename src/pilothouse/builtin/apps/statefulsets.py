@@ -104,7 +104,7 @@ def _retention(value: Mapping[str, Any], field: Field) -> None:
 def _claims(items: list[Mapping[str, Any]], field: Field) -> None:
     if field.updating:
         return
-    for index, one in enumerate(items):
+    for index, one in field.numbered(items):
         field.within(f"[{index}].spec", claim_spec, one.get("spec") or {})
 
 

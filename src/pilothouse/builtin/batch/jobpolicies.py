@@ -42,7 +42,7 @@ def _codes(value: Object, field: Field, names: set[str]) -> None:
     elif len(numbers) > _MAX_CODES:
         field.too_many("values", len(numbers), _MAX_CODES)
     ordered, seen = True, set()
-    for index, number in enumerate(numbers):
+    for index, number in field.numbered(numbers):
         if index and numbers[index - 1] > number:
             ordered = False
         if operator == "In" and number == 0:
@@ -57,7 +57,7 @@ def _codes(value: Object, field: Field, names: set[str]) -> None:
 def _conditions(items: Sequence[Object], field: Field) -> None:
     if len(items) > _MAX_CONDITIONS:
         field.too_many("onPodConditions", len(items), _MAX_CONDITIONS)
-    for index, one in enumerate(items):
+    for index, one in field.numbered(items):
         kind, status = one.get("type", ""), one.get("status", "")
         field.all_invalid(f"onPodConditions[{index}].type", kind, words.qualified_name(kind))
         _word(f"onPodConditions[{index}].status", status, _STATUSES, field)
@@ -73,7 +73,7 @@ def failure_policy(value: Object, field: Field) -> None:
     policies = value.get("rules") or []
     if len(policies) > _MAX_RULES:
         field.too_many("rules", len(policies), _MAX_RULES)
-    for index, rule in enumerate(policies):
+    for index, rule in field.numbered(policies):
         before = len(field.found)
         _failure_rule(rule, field, names, spec)
         if len(field.found) > before:
@@ -138,7 +138,7 @@ def success_policy(spec: Object, field: Field) -> None:
         )
     if len(policies) > _MAX_RULES:
         field.too_many("successPolicy.rules", len(policies), _MAX_RULES)
-    for index, rule in enumerate(policies):
+    for index, rule in field.numbered(policies):
         before = len(field.found)
         _success_rule(rule, field, spec.get("completions", 0))
         if len(field.found) > before:

@@ -29,7 +29,7 @@ def _uncounted(status: Object, field: Field) -> None:
     value = status.get("uncountedTerminatedPods") or {}
     seen: set[str] = set()
     for kind in ("succeeded", "failed"):
-        for index, uid in enumerate(value.get(kind) or ()):
+        for index, uid in field.numbered(value.get(kind) or ()):
             path = f"uncountedTerminatedPods.{kind}[{index}]"
             if not uid:
                 field.invalid(path, uid, "must not be empty")

@@ -103,7 +103,7 @@ def _usages(value: Object, field: Field) -> None:
     usages: Sequence[str] = value.get("usages") or ()
     if not usages:
         field.required("usages")
-    for index, usage in enumerate(usages):
+    for index, usage in field.numbered(usages):
         if usage not in _USAGES:
             field.not_supported(f"usages[{index}]", usage, _USAGES)
     for index, usage in repeated(usages, str):

@@ -134,7 +134,7 @@ def _status(value: Object, field: Field) -> None:
     if _verdict(old):
         field.invalid("", _internal(value, _STATUS), _FINAL)
         return
-    for index, one in enumerate(value.get("conditions") or ()):
+    for index, one in field.numbered(value.get("conditions") or ()):
         field.within(f"conditions.[{index}]", _condition, one)  # the odd dot is the original's
     found = _verdict(value)
     if len(found) > 1:

@@ -34,7 +34,7 @@ def _address(value: Object, field: Field) -> None:
 
 
 def _ports(items: Sequence[Object], field: Field) -> None:
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         name, number, protocol = value.get("name", ""), value.get("port", 0), value.get("protocol", "")
         if name:
             field.all_invalid(f"[{index}].name", name, names.label(name))

@@ -115,7 +115,7 @@ def _item(item: Mapping[str, Any], field: Field) -> None:
 
 def _limits(items: Sequence[Mapping[str, Any]], field: Field) -> None:
     seen: set[str] = set()
-    for index, item in enumerate(items):
+    for index, item in field.numbered(items):
         before = len(field.found)
         _type(item.get("type", ""), field)
         if item.get("type", "") in seen:

@@ -37,7 +37,7 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
 
 
 def _finalizers(new: Mapping[str, Any], field: Field, indexed: bool) -> None:
-    for index, name in enumerate((new.get("spec") or {}).get("finalizers") or ()):
+    for index, name in field.numbered((new.get("spec") or {}).get("finalizers") or ()):
         path = f"spec.finalizers[{index}]" if indexed else "spec.finalizers"
         whys = names.qualified_name(name)
         if whys:

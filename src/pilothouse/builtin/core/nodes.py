@@ -57,7 +57,7 @@ _fill: Final = defaults(
 def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
     """Told from the list. A key may have several effects, but each once."""
     seen: set[tuple[str, str]] = set()
-    for index, one in enumerate(items):
+    for index, one in field.numbered(items):
         if field.full:
             break
         key, effect, value = one.get("key", ""), one.get("effect", ""), one.get("value", "")
@@ -91,7 +91,7 @@ def _amounts(kind: str, status: Mapping[str, Any], field: Field) -> None:
 
 def _features(found: Sequence[str], field: Field) -> None:
     """Features that the node declares: names in the order of the alphabet, each once. Told from the list."""
-    for index, name in enumerate(found):
+    for index, name in field.numbered(found):
         why = _TOO_LONG if len(name) > 253 else "" if _FEATURE.fullmatch(name) else _FEATURE_FORM
         if why:
             field.invalid(f"[{index}]", name, f"invalid feature name {quote(name)}: {why}")
@@ -127,7 +127,7 @@ def _networks(spec: Mapping[str, Any], field: Field) -> None:
     every = spec.get("podCIDRs") or []
     kept = (field.old or {}).get("podCIDRs") or ()
     before = len(field.found)
-    for index, text in enumerate(every):
+    for index, text in field.numbered(every):
         old_network(f"podCIDRs[{index}]", text, field, kept)
     if len(field.found) > before or len(every) < 2:
         return

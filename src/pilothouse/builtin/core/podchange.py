@@ -53,7 +53,7 @@ def _compared(toleration: Object) -> frozenset[tuple[str, str]]:
 
 def _gates(new: Object, old: Object, field: Field) -> None:
     known = {one.get("name") for one in old.get("schedulingGates") or ()}
-    for index, one in enumerate(new.get("schedulingGates") or ()):
+    for index, one in field.numbered(new.get("schedulingGates") or ()):
         name = one.get("name", "")
         if name not in known:
             why = f"only deletion is allowed, but found new scheduling gate '{name}'"
@@ -242,7 +242,7 @@ def pod_resize(new: Object, field: Field) -> bool | None:
         field.forbidden("", "Pod running on node without support for resize")
     for kind in ("initContainers", "containers"):
         pairs: Sequence[tuple[Object, Object]] = list(zip(new.get(kind) or (), old.get(kind) or (), strict=True))
-        for index, (after, before) in enumerate(pairs):
+        for index, (after, before) in field.numbered(pairs):
             _removals(after, before, field, f"{kind}[{index}].resources", "resource")
     _removals(new, old, field, "resources", "pod-level resource")
     if not same(_resized(new, old), old):

@@ -50,13 +50,13 @@ def _spec(spec: Mapping[str, Any], field: Field) -> None:
     """What a pod's spec must be, beyond a template's: told from the spec."""
     pod_spec(spec, field, field.root["metadata"].get("name", ""))
     if spec.get("volumes") and not spec.get("serviceAccountName"):
-        for index, volume in enumerate(spec["volumes"]):
-            for place, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
+        for index, volume in field.numbered(spec["volumes"]):
+            for place, source in field.numbered((volume.get("projected") or {}).get("sources") or ()):
                 if source.get("serviceAccountToken") is not None:
                     path = f"volumes[{index}].projected.sources[{place}].serviceAccountToken"
                     field.forbidden(path, "must not be specified when serviceAccountName is not set")
     for kind in ("containers", "initContainers"):
-        for index, container in enumerate(spec.get(kind) or ()):
+        for index, container in field.numbered(spec.get(kind) or ()):
             before = len(field.found)
             image_blanks(container, field)
             if len(field.found) > before:

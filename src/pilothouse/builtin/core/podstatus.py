@@ -26,7 +26,7 @@ Object = Mapping[str, Any]
 
 
 def _conditions(items: Sequence[Object], field: Field) -> None:
-    for index, one in enumerate(items):
+    for index, one in field.numbered(items):
         generation = one.get("observedGeneration", 0)
         if generation < 0:
             field.invalid(f"conditions[{index}].observedGeneration", generation, _NOT_NEGATIVE)
@@ -60,7 +60,7 @@ def _transitions(path: str, new: Sequence[Object], old: Sequence[Object], field:
     kind = _SPECS.get(path, "")
     containers = {one.get("name"): one for one in (spec.get(kind) or () if kind else ())}
     after = {one.get("name"): one for one in new}
-    for index, one in enumerate(old):
+    for index, one in field.numbered(old):
         ended = (one.get("state") or {}).get("terminated")
         now = after.get(one.get("name"))
         if ended is None or now is None or (now.get("state") or {}).get("terminated") is not None:
@@ -83,7 +83,7 @@ def _addresses(name: str, status: Object, field: Field, single: str) -> None:
     if single == "hostIP" and found[0].get("ip") != status.get("hostIP"):
         field.invalid(f"{name}[0].ip", found[0].get("ip", ""), "must be equal to `hostIP`")
     families, broken = set(), -1
-    for index, one in enumerate(found):
+    for index, one in field.numbered(found):
         text = one.get("ip", "")
         address = words.parse_address(text)
         if address is None:
@@ -102,7 +102,7 @@ def _addresses(name: str, status: Object, field: Field, single: str) -> None:
 def _claim_statuses(items: Sequence[Object], spec: Object, field: Field) -> None:
     known = {one.get("name") for one in spec.get("resourceClaims") or ()}
     seen: set[str] = set()
-    for index, one in enumerate(items):
+    for index, one in field.numbered(items):
         path = f"resourceClaimStatuses[{index}]"
         name, claim = one.get("name", ""), one.get("resourceClaimName")
         if name not in known:
@@ -133,7 +133,7 @@ def _extended_claim(value: Object, field: Field) -> None:
     if not mappings:
         field.required("requestMappings", "at least one request mapping is required")
     seen: set[tuple[str, ...]] = set()
-    for index, one in enumerate(mappings):
+    for index, one in field.numbered(mappings):
         path = f"requestMappings[{index}]"
         _mapping(path, one, containers, field)
         request = one.get("requestName", "")
@@ -149,7 +149,7 @@ def _extended_claim(value: Object, field: Field) -> None:
 def _users(path: str, items: Sequence[Object], spec: Object, field: Field) -> None:
     """Who the containers run as; there are such ids on Linux alone."""
     system = (spec.get("os") or {}).get("name", "linux")
-    for index, one in enumerate(items):
+    for index, one in field.numbered(items):
         user = (one.get("user") or {}).get("linux")
         if user is None:
             continue
@@ -169,14 +169,14 @@ def _users(path: str, items: Sequence[Object], spec: Object, field: Field) -> No
 def _allocated(path: str, items: Sequence[Object], containers: Sequence[Object], field: Field) -> None:
     """The health of the devices that containers hold."""
     resources = {one.get("name"): one.get("resources") or {} for one in containers}
-    for index, one in enumerate(items):
-        for place, allocated in enumerate(one.get("allocatedResourcesStatus") or ()):
+    for index, one in field.numbered(items):
+        for place, allocated in field.numbered(one.get("allocatedResourcesStatus") or ()):
             where, name = f"{path}[{index}].allocatedResourcesStatus[{place}]", allocated.get("name", "")
             own = resources.get(one.get("name"))
             if own is not None:
                 _held(f"{where}.name", name, own, field)
             seen: set[str] = set()
-            for number, device in enumerate(allocated.get("resources") or ()):
+            for number, device in field.numbered(allocated.get("resources") or ()):
                 if device.get("health", "") not in _HEALTH:
                     field.not_supported(f"{where}.resources[{number}].health", device.get("health", ""), _HEALTH)
                 if device.get("resourceID", "") in seen:
@@ -202,7 +202,7 @@ def _container_statuses(status: Object, spec: Object, field: Field) -> None:
     for kind, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         if status.get(kind):
             _allocated(kind, status[kind], spec.get(containers) or (), field)
-    for index, one in enumerate(status.get("ephemeralContainerStatuses") or ()):
+    for index, one in field.numbered(status.get("ephemeralContainerStatuses") or ()):
         if one.get("allocatedResourcesStatus"):
             path = f"ephemeralContainerStatuses[{index}].allocatedResourcesStatus"
             field.forbidden(path, "must not be specified in container status")

@@ -21,7 +21,7 @@ Object = Mapping[str, Any]
 def _families(spec: Object, field: Field) -> None:
     families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
     seen: set[str] = set()
-    for index, family in enumerate(families):
+    for index, family in field.numbered(families):
         if family not in _FAMILIES:
             field.not_supported(f"ipFamilies[{index}]", family, _FAMILIES)
         if family in seen:
@@ -56,7 +56,7 @@ def _addresses(spec: Object, field: Field) -> None:
         return
     kept = (field.old or {}).get("clusterIPs") or ()
     before = len(field.found)
-    for index, address in enumerate(every):
+    for index, address in field.numbered(every):
         if address == HEADLESS and not index:
             field.invalid("clusterIPs", every, "'None' must be the first and only value")
         else:
@@ -83,7 +83,7 @@ def _configured(spec: Object, field: Field) -> None:
     if spec.get("ipFamilyPolicy") == "RequireDualStack" and len(cluster) < 2:
         why = "this cluster is not configured for dual-stack services"
         field.invalid("ipFamilyPolicy", "RequireDualStack", why)
-    for index, family in enumerate(spec.get("ipFamilies") or ()):
+    for index, family in field.numbered(spec.get("ipFamilies") or ()):
         if family in _FAMILIES and family not in cluster:
             field.invalid(f"ipFamilies[{index}]", family, "not configured on this cluster")
 

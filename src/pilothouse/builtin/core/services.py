@@ -90,7 +90,7 @@ def _port(port: Spec, field: Field, path: str, named: bool, seen: set[str]) -> N
 def _ports(spec: Spec, field: Field) -> None:
     ports: Sequence[Spec] = spec.get("ports") or ()
     seen: set[str] = set()
-    for index, port in enumerate(ports):
+    for index, port in field.numbered(ports):
         _port(port, field, f"ports[{index}]", len(ports) > 1, seen)
 
 
@@ -111,7 +111,7 @@ def _affinity(spec: Spec, field: Field) -> None:
 
 def _external_addresses(spec: Spec, field: Field) -> None:
     kept = (field.old or {}).get("externalIPs") or ()
-    for index, address in enumerate(spec.get("externalIPs") or ()):
+    for index, address in field.numbered(spec.get("externalIPs") or ()):
         before = len(field.found)
         old_address(f"externalIPs[{index}]", address, field, kept)
         if len(field.found) == before:
@@ -127,12 +127,12 @@ def _type(spec: Spec, field: Field) -> None:
 def _taken_ports(spec: Spec, field: Field) -> None:
     ports: Sequence[Spec] = spec.get("ports") or ()
     if spec.get("type") == "ClusterIP":
-        for index, port in enumerate(ports):
+        for index, port in field.numbered(ports):
             if port.get("nodePort"):
                 field.forbidden(f"ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
     for member in ("nodePort", "port"):
         seen: set[tuple[Any, Any]] = set()
-        for index, port in enumerate(ports):
+        for index, port in field.numbered(ports):
             number = port.get(member, 0)
             if field.full:
                 return
@@ -156,7 +156,7 @@ def _balancer(service: Spec, field: Field) -> None:
         if not balancer:
             field.forbidden("spec.LoadBalancerSourceRanges", _ONLY_BALANCER)
         kept = old.get("loadBalancerSourceRanges") or ()
-        for index, text in enumerate(spec["loadBalancerSourceRanges"]):
+        for index, text in field.numbered(spec["loadBalancerSourceRanges"]):
             if text not in kept:
                 old_network(f"spec.LoadBalancerSourceRanges[{index}]", text.strip(), field)
     elif _RANGES in annotations:
@@ -224,7 +224,7 @@ def _ingress(items: Sequence[Spec], field: Field) -> None:
         field.forbidden("", "may only be used when `spec.type` is 'LoadBalancer'")
         return
     kept = {one.get("ip") for one in field.old or ()}
-    for index, one in enumerate(items):
+    for index, one in field.numbered(items):
         address, mode, host = one.get("ip", ""), one.get("ipMode"), one.get("hostname", "")
         if address:
             old_address(f"[{index}].ip", address, field, [text for text in kept if text])

@@ -68,7 +68,7 @@ def _address(text: str, path: str, kind: str, field: Field) -> None:
 def _addresses(value: Sequence[str], kind: str, field: Field, kept: frozenset[str]) -> None:
     if len(value) > _MOST_ADDRESSES:
         field.too_many("addresses", len(value), _MOST_ADDRESSES)
-    for index, text in enumerate(value):
+    for index, text in field.numbered(value):
         if kind == "FQDN":
             _domain(text, f"addresses[{index}]", field)
         elif text not in kept:
@@ -80,7 +80,7 @@ def _hints(value: Sequence[Object], field: Field, check: Callable[[str], list[st
         field.too_many("", len(value), _MOST_HINTS)
         return
     seen: set[str] = set()
-    for index, one in enumerate(value):
+    for index, one in field.numbered(value):
         name = one.get("name", "")
         if name in seen:
             field.duplicate(f"[{index}].name", name)

@@ -130,7 +130,7 @@ def _resource_rule(value: Object, field: Field) -> None:
         return
     missing = "resource rules that are not cluster scoped must supply at least one namespace"
     if _alone(namespaces, field, "namespaces", missing, "namespaces"):
-        for index, namespace in enumerate(namespaces or ()):
+        for index, namespace in field.numbered(namespaces or ()):
             for why in names.label(namespace):
                 text = f"each member of this list must be '*' or a DNS-1123 label; {why}"
                 field.invalid(f"namespaces[{index}]", namespace, text)
@@ -155,7 +155,7 @@ def _url_rule(value: Object, field: Field) -> None:
     urls = value.get("nonResourceURLs")
     missing = "nonResourceURLs must contain at least one value"
     if _alone(urls, field, "nonResourceURLs", missing, "non-resource URLs"):
-        for index, url in enumerate(urls or ()):
+        for index, url in field.numbered(urls or ()):
             why = _url_problem(url)
             if why:
                 field.invalid(f"nonResourceURLs[{index}]", url, why)

@@ -75,7 +75,7 @@ def _block(value: Object, field: Field) -> None:
     whole: Any = addresses.network_of(text)
     if whole is None:
         return
-    for index, hole in enumerate(value.get("except") or ()):
+    for index, hole in field.numbered(value.get("except") or ()):
         addresses.old_network(f"except[{index}]", hole, field, kept)
         part: Any = addresses.network_of(hole)
         if part is None:

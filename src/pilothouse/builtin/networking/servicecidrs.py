@@ -19,7 +19,7 @@ def _ranges(value: Object, field: Field) -> None:
     if len(cidrs) > 2:
         field.invalid("cidrs", {"CIDRs": cidrs}, "may only hold up to 2 values")
         return
-    for index, text in enumerate(cidrs):
+    for index, text in field.numbered(cidrs):
         field.all_invalid(f"cidrs[{index}]", text, addresses.canonical_network(text))
     families = [addresses.family(text) for text in cidrs]
     if len(cidrs) == 2 and all(families) and families[0] == families[1]:
@@ -33,7 +33,7 @@ def _spec(value: Object, field: Field) -> None:
         return
     old, new = field.root_old["spec"].get("cidrs") or [], value.get("cidrs") or []
     if len(old) == len(new):
-        for index, text in enumerate(new):
+        for index, text in field.numbered(new):
             if text != old[index]:
                 field.invalid(f"cidrs[{index}]", text, IMMUTABLE)
     elif len(old) == 1 and len(new) == 2:

@@ -106,7 +106,7 @@ def binding(value: Object, field: Field) -> None:
         if len(items) > _MOST_BINDING:
             field.too_many(name, len(items), _MOST_BINDING)
         again = {index for index, _ in repeated(items, str)}
-        for index, item in enumerate(items):
+        for index, item in field.numbered(items):
             path = f"{name}[{index}]"
             field.all_invalid(path, item, names.qualified_name(item))
             if index in again:

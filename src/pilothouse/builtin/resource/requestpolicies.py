@@ -28,7 +28,7 @@ def _values(default: str | None, values: Sequence[str], capacity: str, field: Fi
         field.required("default", "required when validValues is defined")
         return
     amounts = [nanos(one) for one in values]
-    for index, one in enumerate(values):
+    for index, one in field.numbered(values):
         path = f"validValues[{index}]"
         if index and amounts[index] < amounts[index - 1]:
             field.invalid(path, one, "values must be sorted in ascending order")

@@ -43,17 +43,17 @@ def label_keys(value: Object, field: Field) -> None:
         if keys and selector is None:
             field.forbidden(name, "must not be specified when labelSelector is not set")
             continue
-        for index, key in enumerate(keys):
+        for index, key in field.numbered(keys):
             field.all_invalid(f"{name}[{index}]", key, words.qualified_name(key))
-    places = {key: index for index, key in enumerate(match)}
+    places, refused = {key: index for index, key in enumerate(match)}, frozenset(mismatch)
     seen = set((selector or {}).get("matchLabels") or ())
     for one in (selector or {}).get("matchExpressions") or ():
         key = one.get("key", "")
         if key in places and key in seen:  # told without the name of the list, as in the original
             field.invalid(f"[{places[key]}]", key, "exists in both matchLabelKeys and labelSelector")
         seen.add(key)
-    for index, key in enumerate(match):
-        if key in mismatch:
+    for index, key in field.numbered(match):
+        if key in refused:
             field.invalid(f"matchLabelKeys[{index}]", key, "exists in both matchLabelKeys and mismatchLabelKeys")
 
 

@@ -67,7 +67,7 @@ def _port(port: Object, field: Field, names: set[str], path: str) -> None:
 
 def _ports(ports: Sequence[Object], field: Field) -> None:
     names: set[str] = set()
-    for index, port in enumerate(ports):
+    for index, port in field.numbered(ports):
         _port(port, field, names, f"ports[{index}]")
 
 
@@ -154,7 +154,7 @@ def _restarts(value: Object, field: Field) -> None:
         field.required("restartPolicy", "must specify restartPolicy when restart rules are used")
     if len(own_rules) > MAX_RULES:
         field.too_many("restartPolicyRules", len(own_rules), MAX_RULES)
-    for index, rule in enumerate(own_rules):
+    for index, rule in field.numbered(own_rules):
         path = f"restartPolicyRules[{index}]"
         action, codes = rule.get("action", ""), rule.get("exitCodes")
         if action not in _RULE_ACTIONS:
@@ -180,7 +180,7 @@ def containers(items: Sequence[Object], field: Field, pod: PodFacts) -> None:
     """`containers`, told from the list."""
     names: set[str] = set()
     found = field.found
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         before = len(found)
         _common(value, field, pod)
         name = value.get("name", "")
@@ -206,8 +206,8 @@ def containers(items: Sequence[Object], field: Field, pod: PodFacts) -> None:
 def host_ports(items: Sequence[Object], field: Field) -> None:
     """No two containers may take the same port of the node; told from the list."""
     taken: set[str] = set()
-    for index, value in enumerate(items):
-        for port_index, port in enumerate(value.get("ports") or ()):
+    for index, value in field.numbered(items):
+        for port_index, port in field.numbered(value.get("ports") or ()):
             number = port.get("hostPort", 0)
             if not number:
                 continue
@@ -221,7 +221,7 @@ def init_containers(items: Sequence[Object], field: Field, pod: PodFacts, others
     """`initContainers`, told from the list. `others`: names of the ordinary containers."""
     names: set[str] = set()
     found = field.found
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         before = len(found)
         sidecar = value.get("restartPolicy") == "Always"
         _common(value, field, pod)
@@ -271,7 +271,7 @@ def ephemeral_containers(items: Sequence[Object], field: Field, pod: PodFacts, s
     others = {one.get("name") for one in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))}
     names: set[str] = set()
     found = field.found
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         before = len(found)
         _common(value, field, pod)
         image_blanks(value, field)
@@ -286,7 +286,7 @@ def ephemeral_containers(items: Sequence[Object], field: Field, pod: PodFacts, s
             held = value.get(forbidden)
             if held if forbidden in _EMPTY_BY_NATURE else held is not None:
                 field.forbidden(forbidden, "cannot be set for an Ephemeral Container")
-        for mount_index, mount in enumerate(value.get("volumeMounts") or ()):
+        for mount_index, mount in field.numbered(value.get("volumeMounts") or ()):
             for part in ("subPath", "subPathExpr"):
                 if mount.get(part):
                     field.forbidden(f"volumeMounts[{mount_index}].{part}", "cannot be set for an Ephemeral Container")

@@ -147,7 +147,7 @@ def _value_from(value: Object, field: Field, variable: Object, volumes: Mapping[
 
 def variables(items: Sequence[Object], field: Field, volumes: Mapping[str, Object]) -> None:
     """A container's `env`, told from the list. `volumes` by name."""
-    for index, item in enumerate(items):
+    for index, item in field.numbered(items):
         name = item.get("name", "")
         if not name:
             field.required(f"[{index}].name")
@@ -165,7 +165,7 @@ def variables(items: Sequence[Object], field: Field, volumes: Mapping[str, Objec
 
 def variable_sources(items: Sequence[Object], field: Field) -> None:
     """A container's `envFrom`, told from the list."""
-    for index, item in enumerate(items):
+    for index, item in field.numbered(items):
         prefix = item.get("prefix", "")
         if prefix:
             field.all_invalid(f"[{index}].prefix", prefix, words.environment_name(prefix))

@@ -20,7 +20,7 @@ def mounts(container: Object, field: Field, volumes: Mapping[str, Object]) -> No
     other = container.get("volumeDevices") or ()
     device_names = {one.get("name", "") for one in other}
     device_paths = {one.get("devicePath", "") for one in other}
-    for index, mount in enumerate(container["volumeMounts"]):
+    for index, mount in field.numbered(container["volumeMounts"]):
         name, path = mount.get("name", ""), mount.get("mountPath", "")
         if not name:
             field.required(f"[{index}].name")
@@ -75,7 +75,7 @@ def devices(container: Object, field: Field, volumes: Mapping[str, Object]) -> N
     other = container.get("volumeMounts") or ()
     mounted = {one.get("name", ""): one.get("mountPath", "") for one in other}  # of several, the last
     mount_paths = set(mounted.values())
-    for index, device in enumerate(container["volumeDevices"]):
+    for index, device in field.numbered(container["volumeDevices"]):
         name, path = device.get("name", ""), device.get("devicePath", "")
         if not name:
             field.required(f"[{index}].name")

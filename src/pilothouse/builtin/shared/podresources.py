@@ -89,7 +89,7 @@ def _consistency(spec: Object, value: Object, field: Field) -> None:
         if is_supported(name) and asked[name] > quantity.parse(requests.get(name, "0")):
             why = f"must be greater than or equal to aggregate container requests of {asked[name]}"
             field.invalid(f"requests[{name}]", requests.get(name, "0"), why)
-    for index, container in enumerate(spec.get("containers") or ()):
+    for index, container in field.numbered(spec.get("containers") or ()):
         own = _amounts(container, "limits")
         for name in sorted(own):
             if name in limits and is_supported(name) and quantity.parse(own[name]) > quantity.parse(limits[name]):

@@ -36,7 +36,7 @@ _NAMED: Final = b'"ephemeral":'  # volumes whose claims are named after the pod
 def _claims(items: Sequence[Object], field: Field) -> list[str]:
     """Judge `resourceClaims`, told from the spec; return their names."""
     names: list[str] = []
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         path = f"resourceClaims[{index}]"
         name, claim, template = (
             value.get("name", ""),
@@ -89,8 +89,8 @@ def _host_network(spec: Object, field: Field, of_pod: bool) -> None:
     """Ports are those of the node; a template may leave them open."""
     if not spec.get("hostNetwork"):
         return
-    for index, container in enumerate(spec.get("containers") or ()):
-        for port_index, port in enumerate(container.get("ports") or ()):
+    for index, container in field.numbered(spec.get("containers") or ()):
+        for port_index, port in field.numbered(container.get("ports") or ()):
             host = port.get("hostPort", 0)
             if (host or of_pod) and host != port.get("containerPort", 0):
                 path = f"containers[{index}].ports[{port_index}].hostPort"
@@ -134,7 +134,7 @@ def _dns(spec: Object, field: Field) -> None:
     if len(servers) > MAX_NAMESERVERS:
         why = f"must not have more than {MAX_NAMESERVERS} nameservers"
         field.invalid("dnsConfig.nameservers", servers, why)
-    for index, server in enumerate(servers):
+    for index, server in field.numbered(servers):
         field.all_invalid(f"dnsConfig.nameservers[{index}]", server, words.address(server))
     searches = config.get("searches") or []
     if len(searches) > MAX_SEARCHES:
@@ -142,11 +142,11 @@ def _dns(spec: Object, field: Field) -> None:
     if len(" ".join(searches)) > MAX_SEARCH_CHARS:
         why = f"must not have more than {MAX_SEARCH_CHARS} characters (including spaces) in the search list"
         field.invalid("dnsConfig.searches", searches, why)
-    for index, search in enumerate(searches):
+    for index, search in field.numbered(searches):
         if search != ".":
             text = search.removesuffix(".")
             field.all_invalid(f"dnsConfig.searches[{index}]", text, words.underscored_subdomain(text))
-    for index, option in enumerate(config.get("options") or ()):
+    for index, option in field.numbered(config.get("options") or ()):
         if not option.get("name"):
             field.required(f"dnsConfig.options[{index}]", "must not be empty")
 
@@ -183,10 +183,10 @@ def _names(spec: Object, field: Field) -> None:
 
 
 def _host_aliases(items: Sequence[Object], field: Field) -> None:
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         address = value.get("ip", "")
         field.all_invalid(f"[{index}].ip", address, words.address(address))
-        for name_index, name in enumerate(value.get("hostnames") or ()):
+        for name_index, name in field.numbered(value.get("hostnames") or ()):
             field.all_invalid(f"[{index}].hostnames[{name_index}]", name, words.subdomain(name))
 
 
@@ -224,14 +224,14 @@ def _hostname_override(spec: Object, field: Field) -> None:
 
 def _placement(spec: Object, field: Field) -> None:
     """Affinity, DNS, gates and spreading."""
-    for index, reference in enumerate(spec.get("imagePullSecrets") or ()):
+    for index, reference in field.numbered(spec.get("imagePullSecrets") or ()):
         if not reference.get("name") and len(reference) > 1:
             field.required(f"imagePullSecrets[{index}].name")
     if spec.get("affinity"):
         field.within("affinity", affinity, spec["affinity"])
     if "dnsConfig" in spec or spec.get("dnsPolicy") == "None":
         _dns(spec, field)
-    for index, gate in enumerate(spec.get("readinessGates") or ()):
+    for index, gate in field.numbered(spec.get("readinessGates") or ()):
         kind = gate.get("conditionType", "")
         field.all_invalid(f"readinessGates[{index}].conditionType", kind, words.qualified_name(kind))
     if spec.get("schedulingGates"):

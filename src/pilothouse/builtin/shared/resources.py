@@ -127,13 +127,15 @@ def requirements(value: Object, field: Field) -> None:
 
 def claims(names: Sequence[str]) -> Rule:
     """The claims a container uses: each once, and one of the pod's."""
+    every = frozenset(names)
     known = f": must be one of the names in pod.spec.resourceClaims: {', '.join(sorted(names))}"
     if not names:
         known = ": must be one of the names in pod.spec.resourceClaims which is empty"
 
     def run(items: Sequence[Object], field: Field) -> None:
         seen: set[str] = set()
-        for index, item in enumerate(items):
+        of_requests: set[str] = set()  # claims that are seen with a request
+        for index, item in field.numbered(items):
             name, request = item.get("name", ""), item.get("request", "")
             if not name:
                 field.required(f"[{index}]")
@@ -141,13 +143,15 @@ def claims(names: Sequence[str]) -> Rule:
             whole = f"{name}/{request}" if request else name
             if whole in seen:
                 field.duplicate(f"[{index}]", whole)
-            elif (not request and any(one.startswith(name + "/") for one in seen)) or (request and name in seen):
+            elif name in (seen if request else of_requests):
                 field.duplicate(f"[{index}]", name)
             else:
                 seen.add(whole)
+                if request:
+                    of_requests.add(name)
             if request:
                 field.all_invalid(f"[{index}].request", request, words.label(request))
-            if name not in names:
+            if name not in every:
                 field.add(f"[{index}]", "FieldValueNotFound", f'Not found: "{name}"{known}')
 
     return run
@@ -160,7 +164,7 @@ _RESTARTS: Final = one_of("NotRequired", "RestartContainer")
 def resize_policies(items: Sequence[Object], field: Field) -> None:
     """What changing a resource does to a container."""
     seen: set[str] = set()
-    for index, item in enumerate(items):
+    for index, item in field.numbered(items):
         name = item.get("resourceName", "")
         if name in seen:
             field.duplicate(f"[{index}]", name)

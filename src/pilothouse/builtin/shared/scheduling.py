@@ -76,7 +76,7 @@ def topology_spread(items: Sequence[Object], field: Field) -> None:
     """`topologySpreadConstraints`, told from the list."""
     pairs = [(value.get("topologyKey", ""), value.get("whenUnsatisfiable", "")) for value in items]
     last = {pair: index for index, pair in enumerate(pairs)}
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         before = len(field.found)
         _spread(value, field)
         if last[pairs[index]] != index:  # told at the earlier one
@@ -95,7 +95,7 @@ def topology_spread(items: Sequence[Object], field: Field) -> None:
 def scheduling_gates(items: Sequence[Object], field: Field) -> None:
     """`schedulingGates`, told from the list."""
     seen: set[str] = set()
-    for index, value in enumerate(items):
+    for index, value in field.numbered(items):
         name = value.get("name", "")
         field.all_invalid(f"[{index}]", name, words.qualified_name(name))
         if name in seen:

@@ -147,7 +147,7 @@ def container_security(value: Object, field: Field, host_users: bool) -> None:
 
 def _sysctls(items: list[Object], field: Field, spec: Object) -> None:
     seen: set[str] = set()
-    for index, item in enumerate(items):
+    for index, item in field.numbered(items):
         name = item.get("name", "")
         path = f"sysctls[{index}].name"
         if not name:
@@ -176,7 +176,7 @@ def pod_security(value: Object, field: Field, spec: Object) -> None:
     _id("runAsGroup", value.get("runAsGroup"), field)
     groups = value.get("supplementalGroups")
     if groups and not 0 <= min(groups) <= max(groups) <= MAX_ID:
-        for index, group in enumerate(groups):
+        for index, group in field.numbered(groups):
             _id(f"supplementalGroups[{index}]", group, field)
     if value.get("sysctls"):
         _sysctls(value["sysctls"], field, spec)

@@ -39,7 +39,7 @@ def _expression(one: Object, field: Field) -> None:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
     field.all_invalid("key", key, words.qualified_name(key))
-    for index, value in enumerate(values or ()):
+    for index, value in field.numbered(values or ()):
         field.all_invalid(f"values[{index}]", value, words.label_value(value))
 
 
@@ -98,7 +98,7 @@ def _node_expression(one: Object, field: Field, lenient: bool = False) -> None:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
     field.all_invalid("key", key, words.qualified_name(key))
-    for index, value in enumerate(values if not lenient else ()):
+    for index, value in field.numbered(values if not lenient else ()):
         field.all_invalid(f"values[{index}]", value, words.label_value(value))
 
 
@@ -118,7 +118,7 @@ def _node_field(one: Object, field: Field) -> None:
     if key != "metadata.name":
         field.invalid("key", key, "not a valid field selector key")
         return
-    for index, value in enumerate(values):
+    for index, value in field.numbered(values):
         field.all_invalid(f"values[{index}]", value, words.subdomain(value))
 
 

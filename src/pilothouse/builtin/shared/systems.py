@@ -79,7 +79,7 @@ def windows_host_process(spec: Object, field: Field) -> None:
         return
     wanted = others = 0
     for kind in _KINDS:
-        for index, container in enumerate(spec.get(kind) or ()):
+        for index, container in field.numbered(spec.get(kind) or ()):
             own = _host_process(container.get("securityContext"))
             if whole is not None and own is not None and whole != own:
                 path = f"{kind}[{index}].securityContext.windowsOptions.hostProcess"

@@ -6,7 +6,7 @@ caller puts its own step in front, and only if something was found. So a valid o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -15,7 +15,10 @@ from pilothouse.machinery.errors import MOST_CAUSES, Cause
 
 _MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole value
 
+_STRIDE: Final = 64  # items of a list, after which it is asked whether there are enough faults
+
 T = TypeVar("T")
+V = TypeVar("V")
 Rule = Callable[[Any, "Field"], "bool | None"]
 """`(value, field)`: adds what is wrong to the field. True: the place needs no more rules."""
 
@@ -184,6 +187,16 @@ class Field:
     def full(self) -> bool:
         """Whether so much is wrong that it is not worth looking further."""
         return self.found.full
+
+    def numbered(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
+        """As `enumerate`, until so much is wrong that it is not worth looking further."""
+        return enumerate(items) if len(items) <= _STRIDE else self._until_full(items)
+
+    def _until_full(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
+        for start in range(0, len(items), _STRIDE):
+            if self.full:
+                return
+            yield from enumerate(items[start : start + _STRIDE], start)
 
     # -- how rules call rules
 
