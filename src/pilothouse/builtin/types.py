@@ -60,6 +60,11 @@ def _data(name: str) -> bytes:
 
 
 _STAMPED: Final = frozenset({(CORE, "PodSpec")})  # all pods of one template have the same
+_CONTAINER: Final = (
+    '{"name":"","resources":{},"terminationMessagePath":"a","terminationMessagePolicy":"a","imagePullPolicy":"a"}'
+)
+# The shortest values of types that get long by their defaults.
+_SHORTEST: Final = {(CORE, "Container"): _CONTAINER, (CORE, "EphemeralContainer"): _CONTAINER}
 
 
 def definition_name(package: str, name: str) -> str:
@@ -117,6 +122,7 @@ class TypeTable:
                 ),
             )
             made.stamped = (package, name) in _STAMPED
+            made.shortest = len(_SHORTEST.get((package, name), ""))
         return made
 
     def _field(self, package: str, row: list[str], all_marks: Markers) -> Field:

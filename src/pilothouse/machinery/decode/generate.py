@@ -66,6 +66,7 @@ _HELPERS: Final = {
 }  # fmt: skip
 # No body may be longer, and no store holds such objects. Empty objects are longer when they are decoded.
 _LONGEST: Final = 3 << 20
+_LONGEST_FILLED: Final = 2 * _LONGEST  # with the defaults (endpoints/body.py)
 REFUSALS: Final = (Mismatch, QuantityError)  # what generated code raises
 
 
@@ -268,7 +269,7 @@ class _Writer:
 def _most_items(schema: Schema) -> int:
     """How many of a STRUCT a list may hold before its JSON is too long for any object."""
     shortest = zero_text(schema).replace("None", "[]").replace("False", "true").replace(" ", "")
-    return _LONGEST // (len(shortest) + 1)
+    return min(_LONGEST // (len(shortest) + 1), _LONGEST_FILLED // (schema.shortest + 1))
 
 
 class _Later:
