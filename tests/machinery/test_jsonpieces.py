@@ -20,10 +20,10 @@ values: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=[3, 20])
+def tiny(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Pieces of a few bytes, so that small documents have many."""
-    monkeypatch.setattr(jsonpieces, "PIECE", 3)
+    monkeypatch.setattr(jsonpieces, "PIECE", request.param)
     monkeypatch.setattr(jsonpieces, "is_heavy", lambda data: True)
 
 
@@ -85,6 +85,12 @@ def test_any_document_is_read_as_at_once() -> None:
         '{"a" [111, 222, 333]}',
         "[x [111, 222, 333]]",
         '["\\"\\\\", "[", "\\u005b", "\\\\"]',
+        '[{"a": 1}, {"a": 1}, {"a": {"b": 2}, "c": {"b": 3}, "d": {}}, {"a": 1}, {"a": 1}, {"a": "},", "b": 1}, {}]',
+        "[[1], [2], [3], [[4], [5], [6], [7], [8], [9], [0]], [1], [2], [3], [4], [5], [6]]",
+        '["aa", "bb", "cc\\",", "dd", "e,e", "f\\",f", "gg", "hh", "ii", "jj", "kk"]',
+        '{"a": {}, "b": {}, "c": {}, "d": {}, "a": {"x": 1}, "e": {}, "f": {}, "g": 5, "h": 6, "i": 7}',
+        '[{"a": 1}, {"a": 1}, {"a": 1}, , {"a": 1}, {"a": 1}]',
+        '[{"a": 1}, {"a": 1}, {"a": 1}, {"a": 1}}, {"a": 1}]',
     ],
 )
 def test_odd_documents_are_read_or_refused_as_at_once(text: str) -> None:

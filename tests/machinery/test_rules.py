@@ -183,3 +183,21 @@ def test_what_is_wrong_in_half_a_million_places_is_told_for_a_thousand() -> None
     causes = check({"items": [{"name": ""}] * 5000}, None, None)
     assert len(causes) == MOST_CAUSES
     assert causes[-1].field == f"items[{MOST_CAUSES - 1}].name"
+
+
+def test_a_list_is_numbered_until_enough_is_wrong_with_it() -> None:
+    seen = []
+
+    def look(items: Any, field: Field) -> None:
+        for index, item in field.numbered(items):
+            seen.append(index)
+            assert items[index] == item
+            if item < 0:
+                field.invalid(f"[{index}]", item, "bad")
+
+    assert found(at("items", look), {"items": list(range(500))}) == []
+    assert seen == list(range(500))
+    seen.clear()
+    causes = found(at("items", look), {"items": [-1] * 500_000})
+    assert len(causes) == MOST_CAUSES
+    assert len(seen) < MOST_CAUSES + 100

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import orjson
 import pytest
 
 from pilothouse.builtin.core.podchange import ephemeral_update, pod_update
 from pilothouse.builtin.shared.internals import diff, internal
-from pilothouse.builtin.shared.poddefaults import image_tag, pod_defaults, template_defaults
+from pilothouse.builtin.shared.poddefaults import container_defaults, image_tag, pod_defaults, template_defaults
 from pilothouse.builtin.shared.qos import qos_class
+from pilothouse.builtin.shared.resources import claims
 from pilothouse.builtin.shared.same import same
+from pilothouse.builtin.types import builtin_types
+from pilothouse.machinery.decode import Findings, compile_decoder
 from pilothouse.machinery.rules import at, rules
 
 
@@ -141,3 +146,37 @@ def test_the_difference_of_very_long_structs_is_not_shown() -> None:
     volumes = [{"name": "a", "emptyDir": {}}] * 60_000
     assert diff("PodSpec", {"containers": []}, {"containers": [], "volumes": volumes}) == ""
     assert "+" in diff("PodSpec", {"containers": []}, {"containers": [], "volumes": volumes[:2]})
+
+
+def test_the_shortest_container_is_no_longer_than_what_becomes_of_the_least_one() -> None:
+    """What is longer than it may be by this count is refused unread, so the count must not be too high."""
+    for name in ("Container", "EphemeralContainer"):
+        schema = builtin_types().get("k8s.io/api/core/v1", name)
+        least = compile_decoder(schema)({}, Findings())
+        container_defaults(least)
+        texts = [one for one in least.values() if isinstance(one, str) and one]
+        assert 0 < schema.shortest <= len(orjson.dumps(least)) - sum(map(len, texts)) + len(texts)
+
+
+def told(rule: Any, items: Any) -> list[tuple[str, str]]:
+    return [(one.field, one.message) for one in rules(at("spec", rule))({"spec": items}, None, None)]
+
+
+@pytest.mark.parametrize("requests", [[""], ["", "a"], ["a"]])
+def test_thousands_of_claims_are_not_each_compared_with_all_others(requests: list[str]) -> None:
+    items = [{"name": f"c{number}", "request": requests[number % len(requests)]} for number in range(40_000)]
+    started = time.process_time()
+    assert told(claims([one["name"] for one in items]), items) == []
+    assert told(claims([]), items)[0][1].startswith('Not found: "c0"')
+    assert time.process_time() - started < 2
+
+
+def test_a_claim_is_used_once_as_a_whole_or_once_for_each_request() -> None:
+    items = [{"name": "a"}, {"name": "a", "request": "x"}, {"name": "b", "request": "x"}, {"name": "b", "request": "y"}]
+    items += [{"name": "b", "request": "y"}, {"name": "b"}, {"name": "a"}]
+    assert told(claims(["a", "b"]), items) == [
+        ("spec[1]", 'Duplicate value: "a"'),
+        ("spec[4]", 'Duplicate value: "b/y"'),
+        ("spec[5]", 'Duplicate value: "b"'),
+        ("spec[6]", 'Duplicate value: "a"'),
+    ]
