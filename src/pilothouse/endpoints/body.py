@@ -15,10 +15,10 @@ from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR, JSON,
 from pilothouse.kit.aside import HEAVY, Aside, effort
 from pilothouse.kit.record import record
 from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
-from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_parsed
+from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_once, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large, unsupported_media_type
 from pilothouse.machinery.groupversion import api_version
-from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, plain_floats, preview, type_meta
+from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
@@ -30,6 +30,7 @@ from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
 _NO_TYPE: Final = "unable to determine group/version/kind"
 _MOST_GROWTH: Final = 2  # times the longest body: what an object may be once it has its defaults
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
+_CBOR_AS_JSON: Final = 12  # times as long at most: two bytes may be a time
 
 
 @record
@@ -188,63 +189,61 @@ class BodyDecoder:
             self._report(findings, write, media_type == YAML)
         return obj
 
-    def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes]:
-        """The value, and its JSON. Raises JSONError, YAMLError, CBORError."""
+    def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
+        """The value, and its JSON if a member may be in it twice. Raises JSONError, YAMLError, CBORError."""
         if media_type == JSON:
             return _json(data), data
         if media_type == CBOR:
-            return self._parse_cbor(data)
+            return self._parse_cbor(data), None
         value, repeated = yamlcodec.loads_noting(data)
         if findings is not None:
             for text in repeated:
                 findings.note(text)
         return value, dumps(value)
 
-    def _decode(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
+    def _decode(self, raw: bytes | None, value: Any, findings: Findings | None, write: Write) -> Object:
+        schema = self.target.schema
         try:
             forget = resets(value)
-            obj = decode_parsed(self.target.schema, raw, value, findings)
+            obj = decode_once(schema, value, findings) if raw is None else decode_parsed(schema, raw, value, findings)
             if forget:  # the type knows no empty list, the owners' rules do
                 obj["metadata"]["managedFields"] = []
             return obj
         except (DecodeError, JSONError) as error:
             raise self._cannot(str(error)) from error
 
-    def cbor_value(self, data: bytes, schema: Schema | None = None) -> tuple[Any, bytes]:
-        """The value with the numbers of JSON, and its JSON, which may be as long as a body.
+    def cbor_value(self, data: bytes, schema: Schema | None = None) -> Any:
+        """The value with the numbers of JSON; as that, it may be as long as a body.
 
         Raises CBORError, RequestEntityTooLarge.
         """
         try:
-            value, floats = cbor.loads_noting(data, schema, self._limit)
+            value = cbor.loads_body(data, schema, self._limit)
         except cbor.CBORTooLong:
             raise too_large(self._limit) from None
-        if floats or value.__class__ is not dict:
-            value = plain_floats(value)
-        raw = dumps(value)
-        if len(raw) > self._limit:  # a byte of CBOR may be an object
+        if _CBOR_AS_JSON * len(data) > self._limit and len(dumps(value)) > self._limit:
             raise too_large(self._limit)
-        return value, raw
+        return value
 
-    def _parse_cbor(self, data: bytes) -> tuple[Any, bytes]:
+    def _parse_cbor(self, data: bytes) -> Any:
         """Raises CBORError where kind and version could not be had, else BadRequest."""
         try:
-            value, raw = self.cbor_value(data, self._cbor_schema)
+            value = self.cbor_value(data, self._cbor_schema)
         except cbor.CBORError as error:
-            if cbor.readable_type(data):
+            if error.readable:
                 raise self._cannot(str(error)) from error
             raise cbor.CBORError(f"{_NO_TYPE}: {error}") from error
         wrong = cbor.type_mismatch(value)
         if wrong:
             raise cbor.CBORError(f"{_NO_TYPE}: {wrong}")
-        return value, raw
+        return value
 
     @property
     def _cbor_schema(self) -> Schema | None:
-        """Where bytes are."""
+        """Where bytes are, and what is known."""
         return self.target.schema
 
-    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
+    def _decode_cbor(self, raw: bytes | None, value: Any, findings: Findings | None, write: Write) -> Object:
         """As `_decode`; strict decoding of CBOR has words of its own."""
         if findings is None:
             return self._decode(raw, value, None, write)

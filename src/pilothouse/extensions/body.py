@@ -55,7 +55,7 @@ class CustomBody(_Patches):
 
     # -- kinds
 
-    def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes]:
+    def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
         try:
             value, raw = super()._parse(data, media_type, findings)
         except JSONError as error:
@@ -100,12 +100,12 @@ class CustomBody(_Patches):
     def _cbor_schema(self) -> None:
         """No type says where bytes are."""
 
-    def _decode_cbor(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
+    def _decode_cbor(self, raw: bytes | None, value: Any, findings: Findings | None, write: Write) -> Object:
         return self._decode(raw, value, findings, write)
 
-    def _decode(self, raw: bytes, value: Any, findings: Findings | None, write: Write) -> Object:
+    def _decode(self, raw: bytes | None, value: Any, findings: Findings | None, write: Write) -> Object:
         noted = findings if findings is not None else Findings()
-        if findings is not None and not surely_unique(raw, value):
+        if findings is not None and raw is not None and not surely_unique(raw, value):
             for text in duplicates(raw):
                 noted.note(text)
         self._refuse_kind(value.get("kind"), value)

@@ -5,9 +5,9 @@ texts are bytes.
 """
 
 from pilothouse.machinery.cbor.model import CONTENT_TYPE, SELF_DESCRIBED, SEQUENCE_TYPE, CBORError, CBORTooLong
-from pilothouse.machinery.cbor.reader import loads, loads_noting, loads_sequence
+from pilothouse.machinery.cbor.reader import loads, loads_body, loads_sequence
 from pilothouse.machinery.cbor.strict import unknown_field
-from pilothouse.machinery.cbor.typemeta import readable_type, type_mismatch
+from pilothouse.machinery.cbor.typemeta import type_mismatch
 from pilothouse.machinery.cbor.writer import Members, dumps, joined, list_head, members, watch_event
 
 __all__ = [
@@ -21,10 +21,9 @@ __all__ = [
     "joined",
     "list_head",
     "loads",
-    "loads_noting",
+    "loads_body",
     "loads_sequence",
     "members",
-    "readable_type",
     "type_mismatch",
     "unknown_field",
     "watch_event",

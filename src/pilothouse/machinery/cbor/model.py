@@ -33,7 +33,12 @@ AS_BASE16: Final = 23
 
 
 class CBORError(ValueError):
-    """Bytes that are no acceptable CBOR, or a value that has no CBOR form. The text is the original's where known."""
+    """Bytes that are no acceptable CBOR, or a value that has no CBOR form. The text is the original's where known.
+
+    `readable`: whether kind and version of the object can be had all the same.
+    """
+
+    readable = False
 
 
 class CBORTooLong(Exception):

@@ -2,36 +2,33 @@
 
 Byte strings are texts; tags 21 to 23 turn them into base64 or hexadecimal text, other tags are looked through.
 Refused are keys that are not text or come twice, numbers beyond int64, NaN and infinity, bignums, and simple values
-but false, true and null.
+but false, true and null. All is read once: what is refused is only told when the rest is known to be well-formed.
 """
 
 from __future__ import annotations
 
-import base64
 import math
-import re
 import struct
 import sys
-from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
-from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.cbor import model
+from pilothouse.machinery.cbor import model, runs
+from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, TYPES, CBORError, CBORTooLong
-from pilothouse.machinery.cbor.wellformed import check
+from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
+from pilothouse.machinery.decode.generate import most_items
+from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
 _NUMBERS: Final = {
     first: struct.Struct(f">x{form}")
     for firsts, forms in (((0x18, 0x38), "BHIQ"), ((0xF9,), "efd"))
-    for head in firsts
-    for first, form in enumerate(forms, head)
+    for head_of in firsts
+    for first, form in enumerate(forms, head_of)
 }
 _SIMPLE: Final = {20: False, 21: True, 22: None}
 _OTHER: Final = object()
-# Items of one byte.
 _ONE_BYTE: Final[dict[int, Any]] = {
     **{number: number for number in range(24)},
     **{0x20 + number: -1 - number for number in range(24)},
@@ -40,400 +37,435 @@ _ONE_BYTE: Final[dict[int, Any]] = {
     **{model.SIMPLE << 5 | info: value for info, value in _SIMPLE.items()},
 }
 _TINY: Final = tuple(_ONE_BYTE.get(first, _OTHER) for first in range(256))
-_EMPTY: Final = b"\x80\xa0"  # containers
-_SMALL: Final = bytes(first in _ONE_BYTE or first in _EMPTY for first in range(256))
-_PIECES: Final = tuple(re.compile(rb"(?:%b[\s\S]{%d}){1,4096}" % (bytes((0x40 + size,)), size)) for size in range(24))
-_RUN: Final = re.compile(rb"[\x00-\x17\x20-\x37\x40\x60\x80\xa0\xf4-\xf6]{1,65536}+")
-
-
-class _Open:
-    """A container whose items come next: `count` of them (pairs of a map), -1 where their end is marked."""
-
-    __slots__ = ("count", "depth", "later", "made")
-
-    def __init__(self, made: Any, count: int, depth: int, later: int) -> None:
-        self.made = made
-        self.count = count
-        self.depth = depth
-        self.later = later
-
-
-def _opened(first: int) -> _Open | None:
-    """What begins at an item's first byte, if it is all of the head of a container."""
-    major, info = first >> 5, first & 31
-    if major not in (model.ARRAY, model.MAP) or not (info < 24 or info == model.INDEFINITE):
-        return None
-    return _Open([] if major == model.ARRAY else {}, info if info < 24 else -1, 0, 0)
-
-
-_OPENED: Final = tuple(_opened(first) for first in range(256))
-
-
-class _Malformed(Exception):
-    """The bytes end or break where they must not."""
+_SMALL: Final = bytes(first in _ONE_BYTE or first in runs.EMPTY for first in range(256))
+# Strings whose length is in their first byte: how long they are with it, else 0. Bytes may have to be encoded later.
+_SHORT: Final = bytes(
+    (first & 31) + 1 if first >> 5 in (model.BYTES, model.TEXT) and first & 31 < 24 else 0 for first in range(256)
+)
+_SHORT_TEXT: Final = bytes(size if first >> 5 == model.TEXT else 0 for first, size in enumerate(_SHORT))
+# How many items, or pairs, a container has whose count is in its first byte; -1 where their end is marked.
+_COUNTS: Final = tuple(
+    (-1 if first & 31 == model.INDEFINITE else first & 31)
+    if first >> 5 in (model.ARRAY, model.MAP) and (first & 31 < 24 or first & 31 == model.INDEFINITE)
+    else None
+    for first in range(256)
+)
+_PIECE: Final = 1 << 16  # items that one call makes
+_PATIENCE: Final = 1 << 12  # bytes until members are tried to be stepped over again
+_TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
+_REFUSED: Final = "cbor: data item of cbor type {} is not accepted by protocol: {}"
+_OVERFLOW: Final = "cbor: cannot unmarshal {} integer into Go value of type int64 ({} overflows Go's int64)"
+_TAG: Final = object()  # steps to an item that are no names
+_ITEM: Final = object()
 
 
 def loads(data: bytes | memoryview, schema: Schema | None = None) -> Any:
     """The one item in `data`. `schema` is the type of a built-in object. Raises CBORError in the original's words."""
-    return loads_noting(data, schema)[0]
+    return _Reader(bytes(data), schema).whole()
 
 
-def loads_noting(data: bytes | memoryview, schema: Schema | None = None, room: int = sys.maxsize) -> tuple[Any, bool]:
-    """The same, and whether there are floats in it. Raises CBORTooLong for more than `room` bytes of JSON, as soon as
-    that is sure.
+def loads_body(data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> Any:
+    """The same with the numbers of JSON, and without the items of long lists where the type knows nothing.
+
+    Raises CBORTooLong for more than `room` bytes of JSON, and for lists that would be longer than any object, as soon
+    as that is sure.
     """
-    data = bytes(data)
-    if not data:
-        raise CBORError("EOF")
-    reader = _Reader(data, room)
-    try:
-        value = reader.item()
-    except (_Malformed, IndexError, CBORError) as error:
-        check(data)
-        raise error if isinstance(error, CBORError) else CBORError("unexpected EOF") from None
-    if reader.at != len(data):
-        raise CBORError(f"cbor: {len(data) - reader.at} bytes of extraneous data starting at index {reader.at}")
-    return _settle(value, schema) if reader.raw else value, reader.floats
+    reader = _Reader(data, schema, room)
+    reader.body = True
+    return reader.whole()
 
 
 def loads_sequence(data: bytes) -> list[Any]:
     """Each item of a CBOR sequence: the events of a watch."""
     items = []
     while data:
-        end = check(data)
-        items.append(loads(data[:end]))
-        data = data[end:]
+        reader = _Reader(data)
+        reader.one()
+        items.append(loads(data[: reader.at]))
+        data = data[reader.at :]
     return items
 
 
-def key_at(data: bytes, at: int) -> tuple[str, int]:
-    """The name of a member at `at`, and the place behind it. Raises CBORError, IndexError."""
-    reader = _Reader(data)
-    reader.at = at
-    return reader.key(), reader.at
-
-
 class _Reader:
-    """Reads on from `at`.
+    """`at`: the place behind what was read last. `error`: the first thing that is refused. `path`: the steps to the
+    item at hand: names, or why there is none. `named`: whether the names at the top are good. `raw`: whether a byte
+    string was no UTF-8; its bytes are then in surrogates. `patience`: the place before which no members are stepped
+    over. `room`: bytes of JSON that may still come.
 
-    `raw` tells whether a byte string was no UTF-8; its bytes are then in surrogates. `floats`: whether there are any.
-    `room`: bytes of JSON that may still come. `later`, in its methods: the tag (21 to 23) that says what byte strings
-    are to become.
+    In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
+    come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("at", "data", "floats", "raw", "room")
+    __slots__ = ("at", "body", "data", "error", "named", "path", "patience", "raw", "room", "schema", "text")
 
-    def __init__(self, data: bytes, room: int = sys.maxsize) -> None:
+    def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         self.data = data
+        self.text = data.decode("latin-1")  # a sign for each byte
+        self.schema = schema
         self.room = room
         self.at = 0
-        self.raw = self.floats = False
+        self.body = self.raw = False
+        self.patience = 0
+        self.named = True
+        self.error: CBORError | None = None
+        self.path: list[Any] = [_TAG] * (MAX_DEPTH + 1)
 
-    def item(self) -> Any:
-        """The next item, with all that is in it: one loop, for a megabyte may be a million items."""
-        data, at = self.data, self.at
-        root: list[Any] = []
-        into: Any = root
-        is_map, left, depth, later, key, deeper, then = False, 1, 0, 0, "", 0, 0
-        stack: list[tuple[Any, bool, int, int, int]] = []
-        while True:
-            while left:
-                first = data[at]
-                if left < 0 and first == model.BREAK:
-                    at += 1
-                    break
-                left -= 1
-                if is_map:
-                    end = at + first - 0x3F
-                    raw = data[at + 1 : end] if 0x40 <= first < 0x58 else b"\xff"
-                    if raw.isascii():
-                        key, at = raw.decode(), end
-                    else:
-                        self.at = at
-                        key, at = self.key(), self.at
-                    if key in into:
-                        raise CBORError(f'cbor: found duplicate map key "{key}" at map element index {len(into)}')
-                    first = data[at]
-                elif left and _SMALL[first] and _SMALL[data[at + 1]]:
-                    at, left = self._run(into, at, left, depth)
-                    continue
-                value, opened = _TINY[first], _OPENED[first]
-                if value is not _OTHER:
-                    at += 1
-                elif 0x40 < first < 0x58 and not later:
-                    self.at = at
-                    value, at = self._text_at(first), self.at
-                elif opened is not None:
-                    if depth >= MAX_DEPTH:
-                        raise _too_deep()
-                    value, deeper, then = opened.made.copy(), depth + 1, later
-                    at += 1
-                else:
-                    self.at = at
-                    value = self._number(first) if first in _NUMBERS else self._other(depth, later)
-                    at = self.at
-                    if value.__class__ is _Open:
-                        opened, value = value, value.made
-                        deeper, then = opened.depth, opened.later
-                if is_map:
-                    into[key] = value
-                else:
-                    into.append(value)
-                if opened is not None and opened.count:
-                    self._need(2)  # brackets
-                    if left:
-                        stack.append((into, is_map, left, depth, later))
-                    into, left, depth, later, is_map = value, opened.count, deeper, then, value.__class__ is dict
-            if not stack:
-                self.at = at
-                return root[0]
-            into, is_map, left, depth, later = stack.pop()
-
-    def _need(self, size: int) -> None:
-        """Bytes of JSON that what was read surely has."""
-        self.room -= size
-        if self.room < 0:
-            raise CBORTooLong
-
-    def _run(self, into: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
-        """Takes items of one byte into a list, which has `left` to come after the next one. The place behind, and how
-        many are left.
-        """
+    def whole(self) -> Any:
+        """The only item. Raises CBORError, CBORTooLong."""
         data = self.data
-        found = _RUN.match(data, at, min(at + left + 1, len(data)) if left > 0 else len(data))
-        run = found[0] if found is not None else b""
-        if depth >= MAX_DEPTH and run.translate(None, _EMPTY) != run:
-            raise _too_deep()
-        if b"\x80" in run or b"\xa0" in run:
-            self._need(2 * len(run))
-            into += [[] if byte == 0x80 else {} if byte == 0xA0 else _TINY[byte] for byte in run]
-        else:
-            into += map(_TINY.__getitem__, run)
-        return at + len(run), left + 1 - len(run)
+        if not data:
+            raise CBORError("EOF")
+        value = self.one()
+        error = self.error
+        if error is None and self.at != len(data):
+            error = CBORError(f"cbor: {len(data) - self.at} bytes of extraneous data starting at index {self.at}")
+        if error is None and self.raw:
+            try:
+                return settle(value, self.schema)
+            except CBORError as refused:
+                error = refused
+        if error is None:
+            return value
+        error.readable = self.named and value.__class__ is dict and self.at == len(data)
+        raise error
 
-    def _text_at(self, first: int) -> str:
-        """A short byte string, whose head is `first`."""
-        start = self.at + 1
-        self.at = end = start + first - 0x40
-        raw = self.data[start:end]
-        if end > len(self.data):
-            raise _Malformed
-        return raw.decode() if raw.isascii() else self._byte_text(raw, 0)
-
-    def _other(self, depth: int, later: int) -> Any:
-        """Any item: its value, or an _Open for a container that is not empty."""
-        data = self.data
-        first = data[self.at]
-        timed = False
-        while first >> 5 == model.TAG:
-            tag = self._argument(first & 31)
-            if depth >= MAX_DEPTH:
-                raise _too_deep()
-            depth += 1
-            if tag in model.BIGNUMS:
-                _refuse("tag", "bignum")
-            if tag in _ENCODED:
-                later = tag
-            timed = timed or tag == model.TIME_NUMBER
-            first = data[self.at]
-        major = first >> 5
-        if major == model.ARRAY or major == model.MAP:
-            return self._opened(major, self._argument(first & 31), depth, later)
-        value = self._number(first) if first in _NUMBERS else self._scalar(first, later)
-        if timed and value.__class__ in (int, float):
-            return _time(value)
+    def one(self) -> Any:
+        """The next item. Raises CBORError, CBORTooLong."""
+        try:
+            value = self.item(0, 0, 0)
+        except IndexError:
+            raise CBORError(EOF) from None
+        if self.at > len(self.data):
+            raise CBORError(EOF)
         return value
 
-    def _number(self, first: int) -> int | float:
+    def refuse(self, why: str) -> None:
+        """All of it: but first it must be known whether the rest is well-formed."""
+        if self.error is None:
+            self.error = CBORError(why)
+            self.room = sys.maxsize
+
+    def item(self, at: int, depth: int, later: int) -> Any:
+        """Any item."""
+        data = self.data
+        first = data[at]
+        count = _COUNTS[first]
+        if count is not None:
+            at += 1
+        elif (first == 0x58 or first == 0x59) and not later:  # bytes, as long as most that are longer than short
+            begin = at + first - 0x56
+            self.at = at = begin + (data[at + 1] if first == 0x58 else data[at + 1] << 8 | data[at + 2])
+            shown = self.text[begin:at]
+            return shown if shown.isascii() else self._byte_text(data[begin:at], 0)
+        elif first in _NUMBERS:
+            value = self._number(first, at)
+            return plain_floats(value) if self.body and value.__class__ is float else value
+        elif first >> 5 == model.TAG:
+            return self._tagged(at, depth, later)
+        else:
+            major, argument, at = head(data, at)
+            if major not in (model.ARRAY, model.MAP):
+                return self._scalar(major, argument, at, later)
+            count = argument
+        if depth >= MAX_DEPTH:
+            raise CBORError(_TOO_DEEP)
+        if not count:
+            self.at = at
+            return {} if first & 0x20 else []
+        if count > len(data) - at:
+            self.refuse(EOF)  # whatever comes
+        return (self._map if first & 0x20 else self._list)(at, count, depth + 1, later)
+
+    def _map(self, at: int, left: int, depth: int, later: int) -> dict[str, Any]:
+        data, text, path, tiny, short = self.data, self.text, self.path, _TINY, _SHORT
+        short_value = _SHORT_TEXT if later else short
+        made: dict[str, Any] = {}
+        while left:
+            start = at
+            first = data[at]
+            size = short[first]
+            if size:
+                at += size
+                key = text[start + 1 : at]
+                if not key.isascii():
+                    key = self._key(start, depth)
+            elif left < 0 and first == model.BREAK:
+                at += 1
+                break
+            else:
+                key, at = self._key(at, depth), self.at
+            if key in made and self._repeated(key, len(made), start, left, depth):
+                left -= runs.MANY
+                at = self.at
+                continue
+            left -= 1
+            first = data[at]
+            value = tiny[first]
+            size = short_value[first]
+            if value is not _OTHER:
+                at += 1
+            elif size:
+                begin = at + 1
+                at += size
+                value = text[begin:at]
+                if not value.isascii():
+                    value = self._beyond_ascii(first, value)
+            elif first == 0xA0 and depth < MAX_DEPTH:
+                value = {}
+                at += 1
+            else:
+                path[depth] = key
+                value = self.item(at, depth, later)
+                at = self.at
+            made[key] = value
+        self.at = at
+        self.room -= 4 * len(made) + 1  # all but what is longer than one byte in its items
+        if self.room < 0:
+            raise CBORTooLong
+        return made
+
+    def _list(self, at: int, left: int, depth: int, later: int) -> list[Any]:
+        data, text, tiny, small = self.data, self.text, _TINY, _SMALL
+        short = _SHORT_TEXT if later else _SHORT
+        made: list[Any] = []
+        self.path[depth] = _ITEM
+        while left:
+            first = data[at]
+            size = short[first]
+            if small[first]:
+                if left != 1 and small[data[at + 1]]:
+                    at, left = self._run(made, at, left, depth)
+                    continue
+                value = tiny[first] if first not in runs.EMPTY else self.item(at, depth, later)
+                at += 1
+            elif size:
+                begin = at + 1
+                at += size
+                value = text[begin:at]
+                if not value.isascii():
+                    value = self._beyond_ascii(first, value)
+            elif left < 0 and first == model.BREAK:
+                at += 1
+                break
+            else:
+                value = self.item(at, depth, later)
+                at = self.at
+            made.append(value)
+            left -= 1
+            if left and not left % runs.MANY and self._is_unwanted(len(made), depth):
+                at, left = self._many(at, left, depth)
+        self.at = at
+        self.room -= len(made) + 1
+        if self.room < 0:
+            raise CBORTooLong
+        return made
+
+    def _run(self, into: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
+        """Takes items of one byte into a list. The place behind them, and how many are left."""
+        data = self.data
+        found = runs.ONE_BYTE.match(data, at, min(at + left, len(data)) if left > 0 else len(data))
+        run = found[0] if found is not None else b""
+        behind = at + len(run), left - len(run)
+        empty = len(run) - len(run.translate(None, runs.EMPTY))
+        if depth >= MAX_DEPTH and empty:
+            raise CBORError(_TOO_DEEP)
+        if len(run) >= runs.MANY and self._is_unwanted(len(into) + len(run), depth):
+            return behind
+        if 2 * len(run) + empty >= self.room:  # with commas and brackets
+            raise CBORTooLong
+        self.room -= empty
+        for start in range(0, len(run), _PIECE):
+            piece = run[start : start + _PIECE]
+            if empty:
+                into += [[] if byte == 0x80 else {} if byte == 0xA0 else _TINY[byte] for byte in piece]
+            else:
+                into += map(_TINY.__getitem__, piece)
+        return behind
+
+    def _many(self, at: int, left: int, depth: int) -> tuple[int, int]:
+        """Steps over items of a list that nobody wants, as far as they are simple. The place behind them, and how many
+        are left.
+        """
+        pattern = runs.plain_items(MAX_DEPTH - depth)
+        while left < 0 or left > runs.MANY:
+            found = pattern.match(self.data, at)
+            if found is None:
+                break
+            at, left = found.end(), left - runs.MANY
+        return at, left
+
+    def _is_unwanted(self, count: int, depth: int) -> bool:
+        """Whether nothing is made of the items of a list, `count` of which were seen: their type has no place for the
+        list, or all is refused. Raises CBORTooLong.
+        """
+        schema = self.schema if self.body else None
+        if schema is None or self.error is not None:
+            return self.error is not None
+        for step in self.path[1:depth]:
+            if step is _TAG:
+                continue
+            if schema.kind == (s.LIST if step is _ITEM else s.MAP):
+                schema = schema.items
+            elif schema.kind == s.STRUCT and step is not _ITEM:
+                field = schema.properties.get(step)
+                if field is None:
+                    return True
+                schema = field.schema
+            else:
+                return False
+        if schema.kind == s.LIST and schema.items.kind == s.STRUCT and count > most_items(schema.items):
+            if self.path[depth - 1] != "items":  # of a list of objects
+                raise CBORTooLong
+        return False
+
+    def _key(self, at: int, depth: int) -> str:
+        """The name of a member, whatever it is."""
+        major = self.data[at] >> 5
+        if major == model.BYTES or major == model.TEXT:
+            raw = self._string(major, *head(self.data, at)[1:])
+            if major == model.BYTES:
+                return self._byte_text(raw, 0)
+            try:
+                return raw.decode()
+            except UnicodeDecodeError:
+                self._refuse_name("cbor: invalid UTF-8 string", depth)
+                return ""
+        self._refuse_name(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string", depth)
+        self.item(at, depth, 0)
+        return ""
+
+    def _repeated(self, key: str, index: int, at: int, left: int, depth: int) -> bool:
+        """Refuses a member that is there already. True where many behind it have been stepped over: once one is
+        refused, nobody wants the others.
+        """
+        self._refuse_name(f'cbor: found duplicate map key "{key}" at map element index {index}', depth)
+        if at < self.patience or 0 < left < runs.MANY:
+            return False
+        found = runs.PLAIN_MEMBERS.match(self.data, at)
+        if found is None:
+            self.patience = at + _PATIENCE
+            return False
+        self.at = found.end()
+        return True
+
+    def _refuse_name(self, why: str, depth: int) -> None:
+        """A name of an object whose members are at `depth`."""
+        self.refuse(why)
+        self.named = self.named and any(step is not _TAG for step in self.path[1:depth])
+
+    def _tagged(self, at: int, depth: int, later: int) -> Any:
+        data = self.data
+        timed = False
+        while data[at] >> 5 == model.TAG:
+            _, tag, at = head(data, at)
+            if depth >= MAX_DEPTH:
+                raise CBORError(_TOO_DEEP)
+            depth += 1
+            self.path[depth] = _TAG
+            if tag in model.BIGNUMS:
+                self.refuse(_REFUSED.format("tag", "bignum"))
+            elif tag in ENCODED:
+                later = tag
+            timed = timed or tag == model.TIME_NUMBER
+        first = data[at]
+        if not timed:
+            return self.item(at, depth, later)
+        value = self._number(first, at) if first in _NUMBERS else self.item(at, depth, later)
+        if value.__class__ is not int and value.__class__ is not float:
+            return value
+        try:
+            return time_text(value)
+        except OverflowError:
+            return self.refuse(f"cbor: time {value} is out of range")
+
+    def _number(self, first: int, at: int) -> int | float | None:
         """A number that does not fit its head."""
         numbers = _NUMBERS[first]
         try:
-            (value,) = numbers.unpack_from(self.data, self.at)
+            (value,) = numbers.unpack_from(self.data, at)
         except struct.error:
-            raise _Malformed from None
-        self.at += numbers.size
+            raise CBORError(EOF) from None
+        self.at = at + numbers.size
         if value.__class__ is float:
             if value - value:  # not 0.0: it is none that can be counted with
-                _refuse("primitives", f"floating-point {'NaN' if math.isnan(value) else 'infinity'}")
-            self.floats = True
+                what = "NaN" if math.isnan(value) else "infinity"
+                return self.refuse(_REFUSED.format("primitives", f"floating-point {what}"))
         elif value >> 63:
             sign, value = ("positive", value) if first < 0x20 else ("negative", -1 - value)
-            raise CBORError(_overflow(sign, value))
+            return self.refuse(_OVERFLOW.format(sign, value))
         elif first >= 0x20:
             value = -1 - value
         return value  # type: ignore[no-any-return]
 
-    def _opened(self, major: int, count: int, depth: int, later: int) -> Any:
-        if depth >= MAX_DEPTH:
-            raise _too_deep()
-        made: Any = [] if major == model.ARRAY else {}
-        return _Open(made, count, depth + 1, later) if count else made
-
-    def _scalar(self, first: int, later: int) -> Any:
-        major, info = first >> 5, first & 31
-        if major == model.SIMPLE:
-            return self._simple(info)
-        argument = self._argument(info)
+    def _scalar(self, major: int, argument: int, at: int, later: int) -> Any:
+        """What is neither a container nor a number that does not fit its head, and no tag."""
         if major == model.BYTES:
-            return self._byte_text(self._string(major, argument), later)
+            return self._byte_text(self._string(major, argument, at), later)
         if major == model.TEXT:
-            return self._utf8(self._string(major, argument))
-        if argument < 0:
-            raise _Malformed
+            return self._utf8(self._string(major, argument, at))
+        self.at = at
+        if major == model.SIMPLE:
+            if argument not in _SIMPLE:
+                self.refuse(_REFUSED.format("primitives", f"simple value {argument} is not recognized"))
+            return _SIMPLE.get(argument)
         return argument if major == model.UNSIGNED else -1 - argument
 
-    def _argument(self, info: int) -> int:
-        """The number in an item's head, -1 for an indefinite length."""
-        self.at += 1
-        if info < 24:
-            return info
-        if info < 28:
-            size = 1 << (info - 24)
-            at = self.at
-            self.at += size
-            if self.at > len(self.data):
-                raise _Malformed
-            return int.from_bytes(self.data[at : self.at], "big")
-        if info == model.INDEFINITE:
-            return -1
-        raise _Malformed
-
-    def _string(self, major: int, size: int) -> bytes:
-        data, at = self.data, self.at
+    def _string(self, major: int, size: int, at: int) -> bytes:
+        data = self.data
         if size >= 0:
             self.at = at + size
             if self.at > len(data):
-                raise _Malformed
+                raise CBORError(EOF)
             return data[at : self.at]
         chunks = []
         short = major << 5
         while (first := data[at]) != model.BREAK:
+            start = at
             if short <= first < short + 24:
-                start = at + 1
-                at = start + first - short
-                if major == model.BYTES and data[at] == first:
-                    run = _PIECES[first - short].match(data, start - 1)
-                    if run is not None:
+                at += first - short + 1
+                start += 1
+                if data[at] == first and (run := runs.pieces(first).match(data, start - 1)) is not None:
+                    if major == model.BYTES or run[0].isascii():
                         at = run.end()
                         chunks.append(_without_heads(run[0], first - short))
                         continue
             else:
-                self.at = at
-                size = self._argument(first & 31)
-                if first >> 5 != major or size < 0:
-                    raise _Malformed
-                start = self.at
+                found, size, start = head(data, at)
+                if found != major or size < 0:
+                    raise CBORError(f"cbor: wrong element type {TYPES[found]} for indefinite-length {TYPES[major]}")
                 at = start + size
             if at > len(data):
-                raise _Malformed
-            if start < at:
-                chunks.append(data[start:at])
-                if major == model.TEXT:
-                    self._utf8(chunks[-1])
+                raise CBORError(EOF)
+            chunks.append(data[start:at])
+            if major == model.TEXT:
+                self._utf8(chunks[-1])
         self.at = at + 1
         return b"".join(chunks)
+
+    def _beyond_ascii(self, first: int, shown: str) -> str:
+        """A short string, `shown` with a sign for each byte."""
+        raw = shown.encode("latin-1")
+        return self._byte_text(raw, 0) if first < 0x60 else self._utf8(raw)
 
     def _utf8(self, raw: bytes) -> str:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            raise CBORError("cbor: invalid UTF-8 string") from None
+            self.refuse("cbor: invalid UTF-8 string")
+            return ""
 
     def _byte_text(self, raw: bytes, later: int) -> str:
         if later:
-            return _ENCODED[later](raw).decode()
+            return ENCODED[later](raw).decode()
         try:
             return raw.decode()
         except UnicodeDecodeError:
             self.raw = True
             return raw.decode("utf-8", "surrogateescape")
 
-    def key(self) -> str:
-        first = self.data[self.at]
-        major = first >> 5
-        if major == model.BYTES:
-            return self._byte_text(self._string(major, self._argument(first & 31)), 0)
-        if major == model.TEXT:
-            return self._utf8(self._string(major, self._argument(first & 31)))
-        raise CBORError(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string")
-
-    def _simple(self, info: int) -> Any:
-        self.at += 1
-        if info in _SIMPLE:
-            return _SIMPLE[info]
-        if info > 24:
-            raise _Malformed
-        value = info
-        if info == 24:
-            value = self.data[self.at]
-            self.at += 1
-            if value < 32:
-                raise _Malformed
-        return _refuse("primitives", f"simple value {value} is not recognized")
-
-
-_ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
-    model.AS_BASE64URL: lambda raw: base64.urlsafe_b64encode(raw).rstrip(b"="),
-    model.AS_BASE64: base64.b64encode,
-    model.AS_BASE16: lambda raw: raw.hex().encode(),
-}
-
 
 def _without_heads(pieces: bytes, size: int) -> bytes:
-    """Pieces of a byte string, each of `size`, joined."""
+    """Pieces of a string, each of `size`, joined."""
     joined = bytearray(pieces)
     del joined[:: size + 1]
     return bytes(joined)
-
-
-def _too_deep() -> CBORError:
-    return CBORError(f"cbor: exceeded max nested level {MAX_DEPTH}")
-
-
-def _refuse(kind: str, why: str) -> NoReturn:
-    raise CBORError(f"cbor: data item of cbor type {kind} is not accepted by protocol: {why}")
-
-
-def _overflow(sign: str, number: int) -> str:
-    return f"cbor: cannot unmarshal {sign} integer into Go value of type int64 ({number} overflows Go's int64)"
-
-
-def _time(seconds: float) -> str:
-    """Seconds since 1970 as an RFC 3339 text."""
-    try:
-        shown = (_EPOCH + timedelta(seconds=seconds)).isoformat()
-    except OverflowError:
-        raise CBORError(f"cbor: time {seconds} is out of range") from None
-    return shown.rstrip("0") + "Z" if "." in shown else f"{shown}Z"
-
-
-_EPOCH: Final = datetime(1970, 1, 1)
-
-
-def _settle(value: Any, schema: Schema | None) -> Any:
-    """Byte strings that were no UTF-8: refused where base64 belongs, else each bad byte becomes U+FFFD."""
-    if isinstance(value, str):
-        if schema is not None and schema.kind == s.BYTES:
-            raw = value.encode("utf-8", "surrogateescape")
-            bad = next((at for at, byte in enumerate(raw) if byte not in _BASE64), len(raw))
-            raise CBORError(f"cbor: failed to decode base64 from byte string: illegal base64 data at input byte {bad}")
-        return whole_text(value)
-    if isinstance(value, list):
-        items = schema.items if schema is not None and schema.kind == s.LIST else None
-        return [_settle(item, items) for item in value]
-    if isinstance(value, dict):
-        return {_settle(key, None): _settle(item, under(schema, key)) for key, item in value.items()}
-    return value
-
-
-_BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n")
-
-
-def under(schema: Schema | None, key: str) -> Schema | None:
-    """The type of a member of an object, where it is known."""
-    if schema is None:
-        return None
-    if schema.kind == s.MAP:
-        return schema.items
-    field = schema.properties.get(key) if schema.kind == s.STRUCT else None
-    return field.schema if field is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.cbor.reader import under
+from pilothouse.machinery.cbor.texts import under
 from pilothouse.machinery.schema import Schema
 
 

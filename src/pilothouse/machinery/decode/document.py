@@ -8,7 +8,7 @@ from typing import Any
 from pilothouse.machinery.decode.explain import explain
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
-from pilothouse.machinery.jsoncodec import exact, loads, surely_unique
+from pilothouse.machinery.jsoncodec import dumps, exact, loads, surely_unique
 from pilothouse.machinery.schema import Schema
 
 Decoder = Callable[[Any, Findings], dict[str, Any]]
@@ -67,6 +67,18 @@ def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | 
     if strict.unknown and findings is not None:
         explain(schema, value, findings)
     return made
+
+
+def decode_once(schema: Schema, value: Any, findings: Findings | None = None) -> dict[str, Any]:
+    """As decode_parsed, of a value whose members surely were there once each. Unknown fields are flagged, not told."""
+    strict = findings if findings is not None else Findings()
+    try:
+        made = struct_decoder(schema)(value, strict)
+    except REFUSALS:
+        return _again(schema, dumps(value), strict)
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    return _again(schema, dumps(value), strict) if strict.inexact else made
 
 
 def _again(schema: Schema, data: bytes, findings: Findings) -> dict[str, Any]:

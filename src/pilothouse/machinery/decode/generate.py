@@ -196,7 +196,7 @@ class _Writer:
             return
         add("    if x is not None:")
         if kind == s.LIST and field.schema.items.kind == s.STRUCT and field.name != "items":  # of a list of objects
-            most = _most_items(field.schema.items)
+            most = most_items(field.schema.items)
             add(f"        if x.__class__ is list and len(x) > {most}: raise too_large({_LONGEST})")
         read = self._read(field.schema, "x", 0)
         if field.pointer or not (dropped or kind in _EMPTY_OMITTED):
@@ -266,7 +266,7 @@ class _Writer:
         return name
 
 
-def _most_items(schema: Schema) -> int:
+def most_items(schema: Schema) -> int:
     """How many of a STRUCT a list may hold before its JSON is too long for any object."""
     shortest = zero_text(schema).replace("None", "[]").replace("False", "true").replace(" ", "")
     return min(_LONGEST // (len(shortest) + 1), _LONGEST_FILLED // (schema.shortest + 1))

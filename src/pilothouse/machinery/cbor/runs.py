@@ -1,0 +1,58 @@
+"""Patterns of many small items behind each other, which one call finds: a megabyte may hold a million of them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+MANY: Final = 256  # items that are stepped over together
+EMPTY: Final = b"\x80\xa0"  # containers
+# Items of one byte.
+ONE_BYTE: Final = re.compile(rb"[\x00-\x17\x20-\x37\x40\x60\x80\xa0\xf4-\xf6]+")
+_PIECES: Final = {
+    major | size: re.compile(rb"(?:%b[\s\S]{%d}){1,4096}" % (bytes((major | size,)), size))
+    for major in (0x40, 0x60)
+    for size in range(24)
+}
+
+# What needs no second look: numbers within int64 and finite, strings that may be what they are, times that have a text.
+_SHORT: Final = b"|".join(
+    [rb"[\x40\x60]"]
+    + [rb"\x%x[\s\S]{%d}" % (0x40 + size, size) for size in range(1, 24)]
+    + [rb"\x%x[\x00-\x7f]{%d}" % (0x60 + size, size) for size in range(1, 24)]
+)
+_SCALAR: Final = b"|".join(
+    (
+        rb"[\x00-\x17\x20-\x37\xf4-\xf6]",
+        rb"[\x18\x38][\s\S]|[\x19\x39][\s\S]{2}|[\x1a\x3a][\s\S]{4}|[\x1b\x3b][\x00-\x7f][\s\S]{7}",
+        rb"\xf9[\x00-\x7b\x80-\xfb][\s\S]",
+        rb"\xfa(?:[\x00-\x7e\x80-\xfe][\s\S]|[\x7f\xff][\x00-\x7f])[\s\S]{2}",
+        rb"\xfb(?:[\x00-\x7e\x80-\xfe][\s\S]|[\x7f\xff][\x00-\xef])[\s\S]{6}",
+        _SHORT,
+    )
+)
+_DEEPER: Final = rb"[\x80\xa0]|\xc1(?:[\x00-\x17]|\x18[\s\S]|\x19[\s\S]{2}|\x1a[\s\S]{4})"  # one level: empty, times
+_TAG: Final = rb"[\xc0\xc4-\xd7]|\xd8[\x18-\xff]|\xd9[\x01-\xff][\s\S]"  # neither times nor big numbers
+
+PLAIN_MEMBERS: Final = re.compile(rb"(?:(?:%b)(?:%b)){%d}" % (_SHORT, _SCALAR, MANY))  # MANY of an object
+
+
+@lru_cache(64)
+def plain_items(deeper: int) -> re.Pattern[bytes]:
+    """MANY items of which each is a number, a short string and the like, perhaps in a chain of lists, objects or tags
+    with one item each. No more than `deeper` containers and tags are in each other.
+    """
+    if not deeper:
+        return re.compile(rb"(?:%b){%d}" % (_SCALAR, MANY))
+    most = deeper - 1
+    item = rb"%b|%b" % (_SCALAR, _DEEPER)
+    if not most:
+        return re.compile(rb"(?:%b){%d}" % (item, MANY))
+    chain = rb"\x81{1,%d}|(?:%b){1,%d}|(?:\xa1(?:%b)){1,%d}" % (most, _TAG, most, _SHORT, most)
+    return re.compile(rb"(?:%b|(?:%b)(?:%b)){%d}" % (item, chain, item, MANY))
+
+
+def pieces(first: int) -> re.Pattern[bytes]:
+    """Short strings that begin with this byte, and so are equally long."""
+    return _PIECES[first]

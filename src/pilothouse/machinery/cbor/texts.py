@@ -1,0 +1,58 @@
+"""What becomes a text: bytes that are to be encoded later, times, and byte strings that are no UTF-8."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from pilothouse.kit.wholetext import whole_text
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.cbor import model
+from pilothouse.machinery.cbor.model import CBORError
+from pilothouse.machinery.schema import Schema
+
+ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
+    model.AS_BASE64URL: lambda raw: base64.urlsafe_b64encode(raw).rstrip(b"="),
+    model.AS_BASE64: base64.b64encode,
+    model.AS_BASE16: lambda raw: raw.hex().encode(),
+}
+_NO_BASE64: Final = re.compile(rb"[^A-Za-z0-9+/=\r\n]")
+_EPOCH: Final = datetime(1970, 1, 1)
+
+
+def time_text(seconds: float) -> str:
+    """Seconds since 1970 as an RFC 3339 text. Raises OverflowError."""
+    shown = (_EPOCH + timedelta(seconds=seconds)).isoformat()
+    return shown.rstrip("0") + "Z" if "." in shown else f"{shown}Z"
+
+
+def settle(value: Any, schema: Schema | None) -> Any:
+    """A value with byte strings that were no UTF-8, whose bytes are in surrogates: they are refused where base64
+    belongs, else each bad byte becomes U+FFFD. Raises CBORError.
+    """
+    if isinstance(value, str):
+        if schema is not None and schema.kind == s.BYTES:
+            raw = value.encode("utf-8", "surrogateescape")
+            found = _NO_BASE64.search(raw)
+            bad = found.start() if found is not None else len(raw)
+            raise CBORError(f"cbor: failed to decode base64 from byte string: illegal base64 data at input byte {bad}")
+        return whole_text(value)
+    if isinstance(value, list):
+        items = schema.items if schema is not None and schema.kind == s.LIST else None
+        return [settle(item, items) for item in value]
+    if isinstance(value, dict):
+        return {settle(key, None): settle(item, under(schema, key)) for key, item in value.items()}
+    return value
+
+
+def under(schema: Schema | None, key: str) -> Schema | None:
+    """The type of a member of an object, where it is known."""
+    if schema is None:
+        return None
+    if schema.kind == s.MAP:
+        return schema.items
+    field = schema.properties.get(key) if schema.kind == s.STRUCT else None
+    return field.schema if field is not None else None
