@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor import model, runs
-from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
+from pilothouse.machinery.cbor.heads import EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
 from pilothouse.machinery.decode.generate import most_items
@@ -252,8 +252,8 @@ class _Reader:
                 at = self.at
             made.append(value)
             left -= 1
-            if left and not left % runs.MANY and self._is_unwanted(len(made), depth):
-                at, left = self._many(at, left, depth)
+            if left and not left % runs.MANY:
+                at, left = self._many(len(made), at, left, depth)
         self.at = at
         self.room -= len(made) + 1
         if self.room < 0:
@@ -269,8 +269,12 @@ class _Reader:
         empty = len(run) - len(run.translate(None, runs.EMPTY))
         if depth >= MAX_DEPTH and empty:
             raise CBORError(_TOO_DEEP)
-        if len(run) >= runs.MANY and self._is_unwanted(len(into) + len(run), depth):
-            return behind
+        if len(run) >= runs.MANY:
+            most = self._most(depth)
+            if not most:
+                return behind
+            if len(into) + len(run) > most:
+                raise CBORTooLong
         if 2 * len(run) + empty >= self.room:  # with commas and brackets
             raise CBORTooLong
         self.room -= empty
@@ -282,25 +286,33 @@ class _Reader:
                 into += map(_TINY.__getitem__, piece)
         return behind
 
-    def _many(self, at: int, left: int, depth: int) -> tuple[int, int]:
-        """Steps over items of a list that nobody wants, as far as they are simple. The place behind them, and how many
-        are left.
+    def _many(self, made: int, at: int, left: int, depth: int) -> tuple[int, int]:
+        """Looks at a list of which many items were `made`, or come. Where its items go on, and how many are left: those
+        that nobody wants are stepped over, as far as they are simple. Raises CBORTooLong.
         """
+        most = self._most(depth)
+        if made > most > 0:
+            raise CBORTooLong
+        if most == sys.maxsize or (most and made > runs.MANY):
+            return at, left
         pattern = runs.plain_items(MAX_DEPTH - depth)
-        while left < 0 or left > runs.MANY:
-            found = pattern.match(self.data, at)
+        ahead, behind = at, left
+        while behind < 0 or behind > runs.MANY:
+            found = pattern.match(self.data, ahead)
             if found is None:
                 break
-            at, left = found.end(), left - runs.MANY
-        return at, left
+            ahead, behind = found.end(), behind - runs.MANY
+            if made + left - behind > most > 0:  # already
+                raise CBORTooLong
+        return (at, left) if most else (ahead, behind)
 
-    def _is_unwanted(self, count: int, depth: int) -> bool:
-        """Whether nothing is made of the items of a list, `count` of which were seen: their type has no place for the
-        list, or all is refused. Raises CBORTooLong.
-        """
+    def _most(self, depth: int) -> int:
+        """How many items of a list are wanted: none if its type has no place for it, or all is refused."""
+        if self.error is not None:
+            return 0
         schema = self.schema if self.body else None
-        if schema is None or self.error is not None:
-            return self.error is not None
+        if schema is None:
+            return sys.maxsize
         for step in self.path[1:depth]:
             if step is _TAG:
                 continue
@@ -309,14 +321,13 @@ class _Reader:
             elif schema.kind == s.STRUCT and step is not _ITEM:
                 field = schema.properties.get(step)
                 if field is None:
-                    return True
+                    return 0
                 schema = field.schema
             else:
-                return False
-        if schema.kind == s.LIST and schema.items.kind == s.STRUCT and count > most_items(schema.items):
-            if self.path[depth - 1] != "items":  # of a list of objects
-                raise CBORTooLong
-        return False
+                return sys.maxsize
+        if schema.kind == s.LIST and schema.items.kind == s.STRUCT and self.path[depth - 1] != "items":
+            return most_items(schema.items)  # but of a list of objects
+        return sys.maxsize
 
     def _key(self, at: int, depth: int) -> str:
         """The name of a member, whatever it is."""
