@@ -387,9 +387,10 @@ class _Reader:
         try:
             return time_text(value)
         except OverflowError:
-            return self.refuse(f"cbor: time {value} is out of range")
+            self.refuse(f"cbor: time {value} is out of range")
+            return ""
 
-    def _number(self, first: int, at: int) -> int | float | None:
+    def _number(self, first: int, at: int) -> int | float:
         """A number that does not fit its head."""
         numbers = _NUMBERS[first]
         try:
@@ -400,10 +401,11 @@ class _Reader:
         if value.__class__ is float:
             if value - value:  # not 0.0: it is none that can be counted with
                 what = "NaN" if math.isnan(value) else "infinity"
-                return self.refuse(_REFUSED.format("primitives", f"floating-point {what}"))
+                self.refuse(_REFUSED.format("primitives", f"floating-point {what}"))
+                return 0
         elif value >> 63:
             sign, value = ("positive", value) if first < 0x20 else ("negative", -1 - value)
-            return self.refuse(_OVERFLOW.format(sign, value))
+            self.refuse(_OVERFLOW.format(sign, value))
         elif first >= 0x20:
             value = -1 - value
         return value  # type: ignore[no-any-return]
