@@ -13,11 +13,20 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+import orjson
+
 from pilothouse.kit.wholetext import whole_text
+from pilothouse.machinery import jsonpieces
+from pilothouse.machinery.jsonfault import sign_before
 
 DEEPEST: Final = 10_000
 _quote: Final = json.encoder.encode_basestring
 _LONG_DIGITS: Final = 18
+_MOST_LISTS: Final = 10_000  # the parser makes them all in one go, while others wait; of objects it asks us
+_LONG: Final = 4096  # signs of a text in which a fault is looked for first
+
+# What the fast parser alone takes for faults.
+_NO_FAULT: Final = ("number is infinity", "no low surrogate", "invalid high surrogate")
 
 # All members of the objects (by id) that have one twice, in the order of the document.
 Repeated = dict[int, list[tuple[str, Any]]]
@@ -41,8 +50,16 @@ class Literal(float):
 
 
 def loads(data: bytes) -> Any:
-    """As Go reads it; the last of repeated members counts. Raises JSONError with Go's text."""
-    return _parse(data, _float, dict)
+    """As Go reads what the fast parser refuses. The last of repeated members counts. Raises JSONError in Go's words."""
+    text = data.decode("utf-8", "surrogateescape")
+    readable = whole_text(text)
+    try:
+        return jsonpieces.loads(readable.encode())
+    except orjson.JSONDecodeError as wrong:
+        found = sign_before(readable, wrong.pos) if len(text) > _LONG and not wrong.msg.startswith(_NO_FAULT) else None
+        if found is not None:
+            _Reader(text, dict, float, len).read_from(*found)
+    return _parse(text, _float, dict)
 
 
 def exact(data: bytes) -> tuple[Any, Repeated]:
@@ -61,7 +78,7 @@ def exact(data: bytes) -> tuple[Any, Repeated]:
             repeated[id(made)] = pairs
         return made
 
-    return _parse(data, _literal, an_object), repeated
+    return _parse(data.decode("utf-8", "surrogateescape"), _literal, an_object), repeated
 
 
 def _float(text: str) -> float:
@@ -84,9 +101,7 @@ def _merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _parse(data: bytes, real: Callable[[str], float], an_object: _Pairs) -> Any:
-    text = data.decode("utf-8", "surrogateescape")
-
+def _parse(text: str, real: Callable[[str], float], an_object: _Pairs) -> Any:
     def whole(digits: str) -> int | float:
         if len(digits) <= _LONG_DIGITS:
             return int(digits)
@@ -99,7 +114,7 @@ def _parse(data: bytes, real: Callable[[str], float], an_object: _Pairs) -> Any:
             return an_object([(whole_text(key), _whole(item)) for key, item in pairs])
 
     try:
-        if text.count("[") + text.count("{") > DEEPEST:
+        if text.count("[") > _MOST_LISTS:
             raise RecursionError
         value = json.loads(text, object_pairs_hook=make, parse_float=real, parse_int=whole, parse_constant=_no_constant)
     except (RecursionError, ValueError):
@@ -144,6 +159,10 @@ _QUOTED: Final = {
 }
 
 
+# An open container: the list that collects, and whether it is an object (then of pairs, with the key last read).
+_Opened = tuple[list[Any], bool, str]
+
+
 class _Reader:
     """A parser without recursion, in the states of Go's scanner."""
 
@@ -158,11 +177,19 @@ class _Reader:
 
     def read(self) -> Any:
         """The value. Raises JSONError."""
-        top: list[Any] = []
-        # Each open container: the list that collects, and whether it is an object (then of pairs, with the key last
-        # read).
-        stack: list[tuple[list[Any], bool, str]] = []
-        into: list[Any] = top
+        return self._read([])
+
+    def read_from(self, place: int, around: str) -> None:
+        """Reads on from a bracket that opens, or a comma, with the brackets that are open there. Raises JSONError."""
+        stack: list[_Opened] = [([], bracket == "{", "") for bracket in around]
+        self.at = place
+        if self.text[place] == ",":
+            into, is_object, key = stack.pop()
+            self.at += 1
+            stack.append((into, is_object, self._key() if is_object else key))
+        self._read(stack)
+
+    def _read(self, stack: list[_Opened]) -> Any:
         while True:
             value = self._value(stack)
             if value is _OPEN_LIST or value is _OPEN_OBJECT:
@@ -176,21 +203,18 @@ class _Reader:
                     if is_object:
                         key = self._key()
                     stack.append((inner, is_object, key))
-                    into = inner
                     continue
             while True:
                 if not stack:
-                    top.append(value)
                     if self._skip():
                         raise self._bad("after top-level value")
-                    return top[0]
+                    return value
                 into, is_object, key = stack.pop()
                 into.append((key, value) if is_object else value)
                 sign = self._skip()
                 if sign == ",":
                     self.at += 1
                     if is_object:
-                        self._skip()
                         key = self._key()
                     stack.append((into, is_object, key))
                     break
