@@ -275,7 +275,7 @@ def test_what_is_taken_and_offered_of_a_custom_resource(speaking: Served, harbou
     assert speaking.ask(f"POST {harbour}", b"x", "text/plain").message.endswith(CBOR)
     refused = speaking.ask(f"GET {harbour}", headers={"Accept": f"{CBOR};as=Table;g=meta.k8s.io;v=v1"})
     assert (refused.status, refused.message) == (
-        406, f"only the following media types are accepted: {JSON}, {YAML}, {CBOR}",
+        406, f"only the following media types are accepted: {JSON}, {YAML}, {PROTOBUF}, {CBOR}",
     )  # fmt: skip
     document = speaking.ask(f"GET /openapi/v3{BOATS}").json()
     operations = document["paths"]["/apis/boats.example.com/v1/namespaces/{namespace}/boats"]

@@ -6,7 +6,7 @@ import pytest
 
 from endpoints.served import JSON, PROTOBUF, YAML, Served, config_map
 from pilothouse.endpoints.negotiation import Form, content_type, negotiate
-from pilothouse.endpoints.scope import LIST_FORMS, OBJECT_FORMS
+from pilothouse.endpoints.scope import FORMS
 from pilothouse.machinery.errors import APIError
 from pilothouse.serving.body import NO_BODY
 from pilothouse.serving.http import Request
@@ -29,7 +29,20 @@ ACCEPTED = [
     (f"text/html, {YAML}", Form(YAML)),
     (f"{YAML};q=0.5, {JSON};q=0.9", Form(JSON)),
     (f"{YAML};q=0.5, {JSON};q=0.5", Form(YAML)),
-    (f"{YAML};q=x, {JSON}", Form(YAML)),
+    (f"{YAML};q=x, {JSON}", Form(JSON)),  # counts as 0
+    (f"{JSON};q=0, {YAML}", Form(YAML)),
+    (f"{JSON};q=0", Form(JSON)),
+    (f"*/*, {YAML}", Form(YAML)),  # what is told exactly comes first
+    (f"{YAML};q=0.5, */*", Form(JSON)),
+    (f"*/*, {YAML};q=0.5", Form(YAML)),
+    (f"json, a/b/c, {YAML}", Form(YAML)),
+    (f"{JSON};AS=Table;G=meta.k8s.io;V=v1", Form(JSON)),  # of names the case counts
+    (f"{JSON};as=;g;v==x", Form(JSON)),
+    (f"{JSON};pretty=1", Form(JSON, pretty=True)),
+    (f"{JSON};pretty=true", Form(JSON)),
+    (f"{JSON};sv=v1", Form(JSON)),
+    ("application/*", Form(JSON)),
+    (f"*/*;as=Nothing, {YAML}", Form(YAML)),
     ("text/html, */*", Form(JSON)),
     (f"{JSON};stream=watch", Form(JSON, stream=True)),
     (f"{YAML};stream=watch, {JSON};stream=", Form(JSON)),
@@ -47,14 +60,15 @@ ACCEPTED = [
 
 @pytest.mark.parametrize(("accept", "form"), ACCEPTED)
 def test_the_first_form_that_there_is(accept: str, form: Form) -> None:
-    assert negotiate(request(accept=accept), forms=OBJECT_FORMS) == form
+    assert negotiate(request(accept=accept), forms=FORMS) == form
 
 
 REFUSED = [
     "text/html",
-    "application/*",
     "application/cbor",
     "Application/JSON",
+    f"{JSON};sv=v2",
+    f'{JSON};as="Table";{META}',
     f"{JSON};as=Table",
     f"{JSON};as=Table;g=meta.k8s.io",
     f"{JSON};as=Table;v=v1",
@@ -70,7 +84,7 @@ REFUSED = [
 @pytest.mark.parametrize("accept", REFUSED)
 def test_what_there_is_not_is_not_acceptable(accept: str) -> None:
     with pytest.raises(APIError) as found:
-        negotiate(request(accept=accept), forms=OBJECT_FORMS)
+        negotiate(request(accept=accept), forms=FORMS)
     assert (found.value.code, found.value.reason) == (406, "NotAcceptable")
 
 
@@ -86,6 +100,11 @@ def test_what_there_is_not_is_not_acceptable(accept: str) -> None:
         ("", {"user_agent": "kubectl/v1.37.1"}, False),
         ("", {"accept": f"{JSON};pretty=1"}, True),
         ("pretty=1", {"accept": YAML}, False),
+        ("pretty=T", {}, True),
+        ("pretty=yes", {"user_agent": "curl/8"}, False),
+        ("pretty=", {"user_agent": "curl/8"}, True),
+        ("labelSelector=pretty=1", {}, False),
+        ("pretty=0", {"accept": f"{JSON};pretty=1"}, True),
     ],
 )
 def test_people_get_pretty_json(query: str, headers: dict[str, str], pretty: bool) -> None:
@@ -108,12 +127,52 @@ def test_other_bodies_are_refused_with_those_that_are_taken(header: str) -> None
     assert found.value.message.endswith(f"accepted media types include: {JSON}, {YAML}, {PROTOBUF}")
 
 
-def test_lists_have_lists_of_metadata() -> None:
-    one, many = f"{JSON};as=PartialObjectMetadata;{META}", f"{JSON};as=PartialObjectMetadataList;{META}"
-    assert negotiate(request(accept=many), forms=LIST_FORMS).form == "PartialObjectMetadataList"
-    for accept, forms in ((one, LIST_FORMS), (many, OBJECT_FORMS)):
-        with pytest.raises(APIError):
-            negotiate(request(accept=accept), forms=forms)
+@pytest.mark.parametrize("header", ["application/json; ;;=x", "application/json;charset", "application/json;a=1;a=2"])
+def test_bodies_whose_type_cannot_be_read_are_refused(header: str) -> None:
+    with pytest.raises(APIError) as found:
+        content_type(request(content_type=header))
+    assert found.value.code == 415
+
+
+@pytest.mark.parametrize("header", [f"{JSON};", f'{JSON} ; a="b;c" ; d=e', f"{JSON};a=1;A=1"])
+def test_parameters_of_a_body_are_passed_over(header: str) -> None:
+    assert content_type(request(content_type=header)) == JSON
+
+
+ONE = f"{JSON};as=PartialObjectMetadata;{META}"
+MANY = f"{JSON};as=PartialObjectMetadataList;{META}"
+
+
+def test_metadata_that_does_not_fit_the_answer_is_told_of_the_answer(served: Served, place: str) -> None:
+    maps = f"{place}/configmaps"
+    made = served.ask(f"POST {maps}", config_map("made"), headers={"Accept": f"{MANY}, {JSON}"})
+    assert made.message.endswith("the requested object is not a list (*core.ConfigMap)")
+    assert served.ask(f"GET {maps}/made", headers={"Accept": ONE}).status == 200  # it was made before
+    assert served.ask(f"GET {maps}/none", headers={"Accept": MANY}).status == 404
+    assert served.ask(f"GET {maps}", headers={"Accept": MANY}).status == 200
+    listed = served.ask(f"GET {maps}", headers={"Accept": f"{ONE}, {JSON}"})
+    assert (listed.status, listed.message) == (
+        406,
+        "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)",
+    )
+
+
+def test_routes_know_no_wildcards_of_types_but_what_is_behind_them_does(served: Served, place: str) -> None:
+    served.make(f"{place}/configmaps", config_map("a"))
+
+    def get(accept: str) -> int:
+        return served.ask(f"GET {place}/configmaps/a", headers={"Accept": accept}).status
+
+    assert get("application/*") == get("*") == 406
+    assert get(f"{JSON};as=Nothing, application/*") == get(f"{JSON};as=Nothing, *") == 200
+
+
+def test_a_write_without_a_body_is_told_that_it_has_none(served: Served, place: str) -> None:
+    found = served.ask(f"POST {place}/configmaps", headers={"Accept": "text/html"})
+    assert (found.status, found.message) == (
+        415,
+        f"415: Unsupported Media Type\n\nAvailable representations: {JSON}, {YAML}, {PROTOBUF}",
+    )
 
 
 def test_an_object_in_all_its_forms(served: Served, place: str) -> None:

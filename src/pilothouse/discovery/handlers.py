@@ -14,8 +14,8 @@ import orjson
 from pilothouse.discovery.catalog import Catalog, Page
 from pilothouse.discovery.documents import AGGREGATED_KIND
 from pilothouse.discovery.version import VersionInfo
-from pilothouse.endpoints.negotiation import JSON, OFFERED, Form, negotiate, parse_accept
-from pilothouse.machinery.errors import APIError, method_not_allowed, not_acceptable
+from pilothouse.endpoints.negotiation import JSON, OFFERED, Form, negotiate, parse_accept, routable, unroutable
+from pilothouse.machinery.errors import method_not_allowed
 from pilothouse.serving.http import Answer, Handler, HeaderList, Request, Response
 
 _AGGREGATED_SUFFIX: Final = f";g=apidiscovery.k8s.io;v=v2;as={AGGREGATED_KIND}"
@@ -67,15 +67,10 @@ def _aggregated_type(accept: str, offered: tuple[str, ...]) -> str:
 
 
 def _form(request: Request, page: Page, offered: tuple[str, ...]) -> Form:
-    """The plain form of the answer. Raises NotAcceptable: routes say so in other words, and know no `application/*`."""
-    try:
-        return negotiate(request, offered=offered)._replace(stream=False)
-    except APIError:
-        if page.routed:
-            raise
-        if any(clause == ("application/*", {}) for clause in parse_accept(request.header(b"accept") or "")):
-            return Form(JSON)
-        raise not_acceptable(offered) from None
+    """The plain form of the answer. Raises NotAcceptable: routes say so in other words."""
+    if page.routed and not routable(request.header(b"accept") or "", offered):
+        raise unroutable(request, offered)
+    return negotiate(request, offered=offered)._replace(stream=False)
 
 
 def version_handler(version: VersionInfo) -> Handler:
@@ -85,9 +80,8 @@ def version_handler(version: VersionInfo) -> Handler:
     async def serve(request: Request) -> Answer:
         if request.method != "GET":
             raise method_not_allowed()
-        header = request.header(b"accept") or ""
-        if not any(clause.type == JSON for clause in parse_accept(header)):  # whatever it is to be shown as
-            negotiate(request, offered=(JSON,))
+        if not routable(request.header(b"accept") or "", (JSON,)):  # whatever it is to be shown as
+            raise unroutable(request, (JSON,))
         return Response(200, [(b"Content-Type", JSON.encode())], body)
 
     return serve

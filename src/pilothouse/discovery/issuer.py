@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.endpoints.negotiation import routable, unroutable
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import method_not_allowed
 from pilothouse.machinery.jsoncodec import dumps
@@ -40,8 +41,8 @@ def issuer_handlers(issuer: Issuer) -> dict[str, Handler]:
         return {"keys": list(issuer.public_keys())}
 
     return {
-        CONFIGURATION_PATH: _page(issuer, lambda: _configuration(issuer), b"application/json"),
-        KEYS_PATH: _page(issuer, keys, b"application/jwk-set+json"),
+        CONFIGURATION_PATH: _page(issuer, lambda: _configuration(issuer), "application/json"),
+        KEYS_PATH: _page(issuer, keys, "application/jwk-set+json"),
     }
 
 
@@ -55,11 +56,13 @@ def _configuration(issuer: Issuer) -> dict[str, Any]:
     }
 
 
-def _page(issuer: Issuer, document: Callable[[], dict[str, Any]], media_type: bytes) -> Handler:
+def _page(issuer: Issuer, document: Callable[[], dict[str, Any]], media_type: str) -> Handler:
     async def serve(request: Request) -> Answer:
         if request.method != "GET":
             raise method_not_allowed()
+        if not routable(request.header(b"accept") or "", (media_type,)):
+            raise unroutable(request, (media_type,))
         await issuer.ready()
-        return Response(200, [_CACHED, (b"Content-Type", media_type)], dumps(document()))
+        return Response(200, [_CACHED, (b"Content-Type", media_type.encode())], dumps(document()))
 
     return serve

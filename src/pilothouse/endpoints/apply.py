@@ -9,7 +9,7 @@ from pilothouse.endpoints.negotiation import APPLY_CBOR, YAML
 from pilothouse.endpoints.options import flag, write_options
 from pilothouse.endpoints.patch import patch_type
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
-from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
 from pilothouse.kit.aside import effort
 from pilothouse.machinery import cbor, yamlcodec
@@ -24,7 +24,7 @@ from pilothouse.serving.http import Request, Response
 
 async def apply_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     write, force = apply_options(scope, request, info, query)
     config = await applied_configuration(scope, request, info, write)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pilothouse.endpoints.asked import asked_write, check_namespace
-from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
@@ -11,7 +11,7 @@ from pilothouse.serving.http import Request, Response
 
 async def create_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     write = asked_write(scope, request, info, query, "CreateOptions")
     obj = await scope.body.read(request, write)
     check_namespace(scope, info, obj)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pilothouse.endpoints.options import delete_options, delete_options_of_query
 from pilothouse.endpoints.requestinfo import Query
-from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.registry.request import DeleteOptions
 from pilothouse.serving.http import Request, Response
 
@@ -20,7 +20,7 @@ async def read_delete_options(scope: Scope, request: Request, query: Query) -> D
 
 async def delete_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     options = await read_delete_options(scope, request, query)
     write = scope.write(request, info, "", options.dry_run, sent=partial(shown_options, options))
     done = await scope.deleter.delete(info.name, options, write)

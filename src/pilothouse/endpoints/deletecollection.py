@@ -9,7 +9,7 @@ from functools import partial
 
 from pilothouse.endpoints.delete import read_delete_options, shown_options
 from pilothouse.endpoints.options import list_options
-from pilothouse.endpoints.scope import LIST_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.machinery.errors import APIError, Cause, invalid
 from pilothouse.registry.reader import list_objects
 from pilothouse.serving.http import Answer, Request
@@ -17,7 +17,7 @@ from pilothouse.serving.http import Answer, Request
 
 async def delete_collection(scope: Scope, request: Request) -> Answer:
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, LIST_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     listing = list_options(query)
     options = await read_delete_options(scope, request, query)
     if options.ignore_read_errors:

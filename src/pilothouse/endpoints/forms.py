@@ -16,7 +16,17 @@ import orjson
 from pilothouse.endpoints import table as tables
 from pilothouse.endpoints.binary import BinaryForms
 from pilothouse.endpoints.cborforms import CBORForms
-from pilothouse.endpoints.negotiation import CBOR, JSON, PROTOBUF, YAML, Form, negotiate, refusal, streams_of
+from pilothouse.endpoints.negotiation import (
+    CBOR,
+    JSON,
+    PROTOBUF,
+    YAML,
+    Form,
+    negotiate,
+    routable,
+    streams_of,
+    unroutable,
+)
 from pilothouse.endpoints.render import Renderer, headers_of
 from pilothouse.endpoints.requestinfo import Query
 from pilothouse.endpoints.table import Columns
@@ -36,6 +46,8 @@ BATCH: Final = 250  # objects of a long list that are made in one go, before oth
 _BATCH_BYTES: Final = 256 << 10  # or fewer, if they are long
 _READ_BYTES: Final = 1 << 20  # of objects whose metadata alone is shown
 _TEXT_WORK: Final = 2  # times the work of reading JSON
+PARTIAL: Final = "PartialObjectMetadata"
+LIST_OF_PARTIALS: Final = "PartialObjectMetadataList"
 Show = Callable[[StoredObject], bytes]
 
 
@@ -66,18 +78,21 @@ class Forms:
         self.streams = streams_of(self._offered)
         self.cbor = CBORForms(resource, codec)
 
-    def negotiate(self, request: Request, forms: frozenset[str], *, watch: bool = False) -> Form:
-        """Raises NotAcceptable, in the words of this resource. `watch`: the route of a collection, which streams."""
-        try:
-            return negotiate(request, offered=self._offered, forms=forms)
-        except APIError:
-            lists = "PartialObjectMetadataList" in forms
-            shown = f"*{self.resource.go_package}.{self.resource.list_kind if lists else self.resource.kind}"
-            streams = self.streams if watch or (lists and request.method == "GET") else ()
-            header = request.header(b"accept") or ""
-            if self.resource.typed:
-                raise refusal(header, self._offered, forms, shown, streams) from None
-            raise refusal(header, self._offered, forms, shown, routed=False, everywhere=self._everywhere) from None
+    def negotiate(self, request: Request, forms: frozenset[str], *, watchable: bool = False) -> Form:
+        """Raises NotAcceptable, in the words of this resource. `watchable`: the route offers streams as well."""
+        if self.resource.typed:
+            routed = (*self._offered, *self.streams) if watchable else self._offered
+            if not routable(request.header(b"accept") or "", routed):
+                raise unroutable(request, routed)
+        return negotiate(request, offered=self._offered, forms=forms, told=self._everywhere)
+
+    def misfit(self, form: Form) -> APIError:
+        """406 for metadata of a list as if it were one object's, and the other way round: told of the answer."""
+        lists = form.form == PARTIAL
+        shown = f"*{self.resource.go_package}.{self.resource.list_kind if lists else self.resource.kind}"
+        what = "a list" if lists else "not a list"
+        text = f"you requested {form.form}, but the requested object is {what} ({shown})"
+        return APIError(406, "NotAcceptable", text)
 
     # One object
 
@@ -92,6 +107,8 @@ class Forms:
         if form.form == "Table":
             return self._text(self._object_table(stored, version, form, query), form)
         if form.form:
+            if form.form != PARTIAL:
+                raise self.misfit(form)
             if form.media_type == PROTOBUF and self.binary is not None:
                 return self.binary.partial(self.codec.decode(stored), form.form_version)
             return self._text(tables.partial_object(self.metadata(stored), form.form_version), form)
@@ -120,6 +137,8 @@ class Forms:
                 status, headers_of(form.media_type), self._text(tables.object_table(columns, obj, row), form)
             )
         if form.form:
+            if form.form != PARTIAL:
+                raise self.misfit(form)
             body = (
                 self.binary.partial(obj, form.form_version)
                 if form.media_type == PROTOBUF and self.binary is not None
@@ -168,6 +187,8 @@ class Forms:
 
     async def list_answer(self, page: ListPage, version: str, form: Form, query: Query) -> Answer:
         """A short list at once, a long one in pieces that leave others their turn."""
+        if form.form == PARTIAL:
+            raise self.misfit(form)
         include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
         if form.media_type == PROTOBUF and self.binary is not None:
             return await self.binary.list_answer(page, version, form, self.metadata)

@@ -9,7 +9,7 @@ from pilothouse.endpoints.apply import applied_configuration, apply_options
 from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.get import read_of
 from pilothouse.endpoints.patch import check_patch_type, is_apply, read_patch
-from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, check_uid
 from pilothouse.machinery.decode import Findings
 from pilothouse.machinery.times import format_time
@@ -19,7 +19,7 @@ from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
 
-_NO_TABLE = OBJECT_FORMS - {"Table"}
+_NO_TABLE = FORMS - {"Table"}
 
 
 async def create_virtual(scope: Scope, storage: VirtualCreater, named: bool, request: Request) -> Response:
@@ -56,14 +56,14 @@ def taken(scope: Scope, value: Object) -> Object:
 
 async def get_part(scope: Scope, storage: PartGetter, request: Request) -> Response:
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     shown = await storage.get_part(info.namespace, info.name, *read_of(query))
     return scope.forms.virtual_response(shown, scope.version, form)
 
 
 async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> Response:
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     write = asked_write(scope, request, info, query, "UpdateOptions")
     sent = await scope.body.read(request, write)
     check_names(scope, info, sent)
@@ -84,7 +84,7 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
     if not applies:
         check_patch_type(scope, request)
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     if applies:
         applying, force = apply_options(scope, request, info, query)
         config = await applied_configuration(scope, request, info, applying)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pilothouse.endpoints.asked import asked_write
 from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR
-from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
 from pilothouse.machinery.decode import DecodeError, Findings
@@ -32,7 +32,7 @@ def patch_type(request: Request) -> str:
 async def patch_object(scope: Scope, request: Request) -> Response:
     check_patch_type(scope, request)
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     write = asked_write(scope, request, info, query, "PatchOptions")
     patch = await read_patch(scope, request, write)
 

@@ -54,7 +54,7 @@ class Renderer:
         try:
             form = negotiate(request, offered=self.offered)
         except APIError:
-            form = _fallback(request)
+            form = Form(JSON, pretty=True)
         if form.form:
             form = Form(form.media_type)
         answer = self.document(error.status(), form, error.code)
@@ -62,9 +62,3 @@ class Renderer:
             answer.headers.append((b"Retry-After", str(error.retry_after).encode()))
         answer.headers += error.headers
         return answer
-
-
-def _fallback(request: Request) -> Form:
-    """An Accept that asks for nothing we have is answered in pretty JSON, but `application/*` in plain JSON."""
-    header = request.header(b"accept") or ""
-    return Form(JSON, pretty=header.strip() not in ("application/*", "*"))

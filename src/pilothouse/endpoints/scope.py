@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pilothouse.registry.ownership import Ownership
     from pilothouse.registry.store import GenericStore
 
-OBJECT_FORMS: Final = frozenset({"Table", "PartialObjectMetadata"})
-LIST_FORMS: Final = frozenset({"Table", "PartialObjectMetadataList"})
+FORMS: Final = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 _MAX_MANAGER: Final = 128
 _MOST_DIGITS: Final = 20
 

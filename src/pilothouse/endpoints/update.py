@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.requestinfo import RequestInfo
-from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.machinery.errors import bad_request, conflict
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
@@ -13,7 +13,7 @@ from pilothouse.serving.http import Request, Response
 
 async def update_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
-    form = scope.forms.negotiate(request, OBJECT_FORMS)
+    form = scope.forms.negotiate(request, FORMS)
     write = asked_write(scope, request, info, query, "UpdateOptions")
     sent = await scope.body.read(request, write)
     check_names(scope, info, sent)

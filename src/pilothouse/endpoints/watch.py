@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from pilothouse.endpoints import table as tables
-from pilothouse.endpoints.forms import batches
+from pilothouse.endpoints.forms import LIST_OF_PARTIALS, batches
 from pilothouse.endpoints.frames import Framer
 from pilothouse.endpoints.negotiation import CBOR, CBOR_SEQUENCE, JSON, PROTOBUF, Form, streams_of
 from pilothouse.endpoints.options import flag, integer, list_options
 from pilothouse.endpoints.render import headers_of
 from pilothouse.endpoints.requestinfo import Query
-from pilothouse.endpoints.scope import OBJECT_FORMS, Scope, info_of
+from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.websocket import is_websocket, upgrade
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal, gone, not_acceptable
@@ -77,7 +77,9 @@ def _check_name(options: ListOptions) -> None:
 
 def watch_form(scope: Scope, request: Request) -> Form:
     """Watches stream JSON, protobuf or CBOR, and neither YAML nor anything else."""
-    form = scope.forms.negotiate(request, OBJECT_FORMS, watch=True)
+    form = scope.forms.negotiate(request, FORMS, watchable=True)
+    if form.form == LIST_OF_PARTIALS:
+        raise scope.forms.misfit(form)
     if form.media_type not in _STREAMED:
         raise not_acceptable(streams_of(scope.options.offered))
     return form._replace(pretty=False)
