@@ -19,7 +19,7 @@ from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
 from pilothouse.machinery.typed.text import syntax
 from pilothouse.machinery.yamlcodec.errors import YAMLError
-from pilothouse.machinery.yamlcodec.scalars import TAG, ScalarError, resolve, tagged
+from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
 
 DEEPEST: Final = 10_000
 _LONG: Final = 1 << 15  # bytes from which on a text is looked through first
@@ -151,9 +151,10 @@ def _built(data: bytes, builder: _Builder) -> Any:
     # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
     parser = yaml.CLoader(data)
     try:
-        if len(data) >= _LONG and not _ALIAS.search(data) and not any(mark in data for mark in _SECOND):
+        checked = len(data) >= _LONG and not _ALIAS.search(data) and not any(mark in data for mark in _SECOND)
+        if checked:
             _check(data)
-        return _first(parser, builder)
+        return _first(parser, builder, checked)
     except ReaderError as wrong:
         raise YAMLError(f"yaml: {_reason(wrong)}") from None
     except yaml.MarkedYAMLError as wrong:
@@ -164,13 +165,13 @@ def _built(data: bytes, builder: _Builder) -> Any:
         parser.dispose()
 
 
-def _first(parser: yaml.CLoader, builder: _Builder) -> Any:
+def _first(parser: yaml.CLoader, builder: _Builder, checked: bool) -> Any:
     try:
         return builder.build(parser.get_event)
     except _TextError:
         raise
     except YAMLError:
-        while parser.get_event().__class__ not in (yaml.DocumentEndEvent, yaml.StreamEndEvent, _NONE):
+        while not checked and parser.get_event().__class__ not in (yaml.DocumentEndEvent, yaml.StreamEndEvent, _NONE):
             pass
         raise
 
@@ -217,7 +218,6 @@ def _where(wrong: yaml.MarkedYAMLError) -> str:
 
 
 _NO_KEY: Final = object()
-_OTHER: Final = object()
 
 
 def _by_name(made: dict[str, Any]) -> dict[str, Any]:
@@ -230,13 +230,14 @@ class _Builder:
     def __init__(self) -> None:
         self.repeated: list[str] = []
         self.anchors: dict[str, Any] = {}
-        self.known: dict[str, Any] = {}  # what plain scalars mean, but numbers with a point and merges
+        self.known: dict[str, Any] = {**WORDS, _MERGE: math.nan}  # plain scalars that are no texts, or need care
         self.count = 0  # nodes in all,
         self.copied = 0  # and those that aliases made
 
     def build(self, next_event: Callable[[], Any]) -> Any:
         """The value of the first document, whose events are asked for one by one. Raises YAMLError."""
-        scalar, sequence, mapping = yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent
+        scalar, sequence, sequence_end = yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.SequenceEndEvent
+        mapping, mapping_end = yaml.MappingStartEvent, yaml.MappingEndEvent
         known, repeated = self.known, self.repeated
         # The collection that is being read; of a mapping, the key whose value comes next; and the collections around.
         made: Any = None
@@ -251,9 +252,10 @@ class _Builder:
             if kind is scalar:
                 if event.tag is None and event.anchor is None:
                     # What most are: an item or a member like others.
-                    text = event.value
-                    value = text if event.style else known.get(text, _OTHER)
-                    if value is _OTHER:
+                    value = text = event.value
+                    if not event.style and (text in known or text[0] in NUMERIC):
+                        value = known[text] if text in known else self._plain(text)
+                    if value.__class__ is float:
                         pass
                     elif made.__class__ is list:
                         made.append(value)
@@ -275,7 +277,7 @@ class _Builder:
                 if anchor is not None:
                     self.anchors[anchor] = _UNFINISHED
                 continue
-            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            elif kind is mapping_end or kind is sequence_end:
                 value = _by_name(made) if made.__class__ is dict and len(made) > 1 else made
                 if anchor is not None:
                     self.anchors[anchor] = value
@@ -301,14 +303,15 @@ class _Builder:
                 return plain_floats(value) if value.__class__ is not dict else value
             key = self._add(made, key, value, event)
 
+    def _plain(self, text: str) -> Any:
+        """What a plain scalar means that begins as numbers do."""
+        value = resolve(text)
+        if len(self.known) < _MOST_KNOWN:
+            self.known[text] = value
+        return value
+
     def _scalar(self, event: Any) -> Any:
-        text = event.value
-        if event.style or event.tag is not None:
-            value = _explicit(event)
-        else:
-            value = resolve(text)
-            if value.__class__ is not float and text != _MERGE and len(self.known) < _MOST_KNOWN:
-                self.known[text] = value
+        value = _explicit(event) if event.style or event.tag is not None else resolve(event.value)
         if event.anchor is not None:
             self.anchors[event.anchor] = value
         return value

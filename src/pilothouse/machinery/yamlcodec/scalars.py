@@ -28,7 +28,7 @@ _DATE: Final = re.compile(
 _SIXTY: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII)
 _LONGEST: Final = 4000  # characters that are read as a whole number
 _BASES: Final = (("hex", 16), ("bin", 2), ("oct", 8), ("dec", 10))
-_FIRST: Final = frozenset("+-.0123456789")
+NUMERIC: Final = frozenset("+-.0123456789")  # how numbers begin
 
 
 class ScalarError(ValueError):
@@ -39,13 +39,15 @@ def resolve(text: str) -> Any:
     """The value of a plain scalar."""
     if text in WORDS:
         return WORDS[text]
-    if text[0] not in _FIRST:
+    if text[0] not in NUMERIC:
         return text
     number = _number(text)
     return text if number is None else number
 
 
 def _number(text: str) -> int | float | None:
+    if text.count(".") > 1:  # an address, or a version
+        return None
     if text[0] == ".":
         return float(text) if _FLOAT.fullmatch(text) else None
     plain = text.replace("_", "")
