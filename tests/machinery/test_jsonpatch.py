@@ -81,8 +81,8 @@ def test_what_can_be_carried_out(operation: dict[str, Any], path: str, result: A
         {"op": "remove"},
         {},
         None,
-        op("replace", "", [1]),
         op("replace", "", "text"),
+        op("replace", "", None),
     ],
 )
 def test_what_cannot_is_one_and_the_same_refusal(operation: Any) -> None:
@@ -207,3 +207,9 @@ def test_fields_that_no_operation_has() -> None:
         'json patch unknown field "[0].because"'
     ]
     assert jsonpatch.unknown_fields([{'a"': 1}]) == [r'json patch unknown field "[0].a\""']
+
+
+def test_a_list_can_take_the_place_of_the_document() -> None:
+    assert jsonpatch.apply([op("replace", "", [1]), op("add", "/-", 2)], OBJECT) == [1, 2]
+    with pytest.raises(jsonpatch.PatchFailed):  # a webhook is told so
+        jsonpatch.carried_out([op("replace", "", [1])], OBJECT)

@@ -12,6 +12,7 @@ from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
 from pilothouse.kit.aside import effort
+from pilothouse.kit.record import record
 from pilothouse.machinery import cbor, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import bad_request, conflict
@@ -26,14 +27,17 @@ async def apply_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, FORMS)
     write, force = apply_options(scope, request, info, query)
-    config = await applied_configuration(scope, request, info, write)
+    sent = await read_applied(scope, request, write)
 
     def applied(old: Object | None) -> Object:
         live = scope.body.from_hub(old) if old is not None else None
+        config = sent.configuration(scope)
+        result = _typed(scope, scope.owner.applied(config, live, write, force=force))
+        sent.tell_repeated(write)
         if live is None:
             _refuse_uid(scope, config, write)
-        result = scope.owner.applied(config, live, write, force=force)
-        return scope.body.to_hub(_typed(scope, result))
+        check_names(scope, info, result)
+        return scope.body.to_hub(result)
 
     async def produce(old: Object | None) -> Object:
         return await scope.options.aside.run(write.load.size, applied, old)
@@ -55,31 +59,47 @@ def _creates(scope: Scope) -> bool:
     return scope.subresource == "status" and scope.resource.status is not None and scope.resource.status.creates
 
 
-async def applied_configuration(scope: Scope, request: Request, info: RequestInfo, write: Write) -> Object:
-    """The applied configuration: the first document of a YAML body, or one in CBOR. Raises BadRequest."""
+@record
+class Sent:
+    """What came in the body of an apply: any value, and what is to be told of names that are in it twice.
+
+    The original reads it only once there is an object to apply it to, and tells of repeated names only if that could
+    be done.
+    """
+
+    value: Any
+    repeated: list[str]
+
+    def configuration(self, scope: Scope) -> Object:
+        """The applied configuration, of the endpoint's own kind. Raises BadRequest."""
+        if self.value is not None and not isinstance(self.value, dict):
+            what = f"json: cannot unmarshal {kind_of(self.value)} into Go value of type map[string]interface {{}}"
+            raise bad_request(f"error decoding patch: error unmarshaling JSON: while decoding JSON: {what}")
+        config: Object = self.value or {}
+        _check_type(scope, config)
+        return config
+
+    def tell_repeated(self, write: Write) -> None:
+        """Refuses names that are there twice, or warns of them once, as fieldValidation says. Raises BadRequest."""
+        if self.repeated and write.field_validation == "Strict":
+            texts = yamlcodec.duplicates_text(self.repeated)
+            raise bad_request(f"error strict decoding patch: error converting YAML to JSON: {texts}")
+        if write.field_validation == "Warn":
+            for text in self.repeated:
+                write.warn(text)
+        self.repeated.clear()
+
+
+async def read_applied(scope: Scope, request: Request, write: Write) -> Sent:
+    """The first document of a YAML body, or one in CBOR. Raises BadRequest for what is neither."""
     data = await scope.body.data(request)
     write.load.at_least(effort(data))
     try:
-        value, repeated = await scope.options.aside.run(weight(data, YAML), _read, scope, patch_type(request), data)
+        return Sent(*await scope.options.aside.run(weight(data, YAML), _read, scope, patch_type(request), data))
     except cbor.CBORError as error:
         raise bad_request(f"error decoding patch: {error}") from error
     except yamlcodec.YAMLError as error:
         raise bad_request(f"error encoding patch: {error}") from error
-    if value is not None and not isinstance(value, dict):
-        what = f"json: cannot unmarshal {kind_of(value)} into Go value of type map[string]interface {{}}"
-        raise bad_request(f"error decoding patch: error unmarshaling JSON: while decoding JSON: {what}")
-    config: Object = value or {}
-    _check_type(scope, config)
-    metadata = config.get("metadata") or {}
-    if isinstance(metadata, dict) and isinstance(metadata.get("name", ""), str):
-        check_names(scope, info, config)
-    if repeated and write.field_validation == "Strict":
-        texts = yamlcodec.duplicates_text(repeated)
-        raise bad_request(f"error strict decoding patch: error converting YAML to JSON: {texts}")
-    if repeated and write.field_validation == "Warn":
-        for text in repeated:
-            write.warn(text)
-    return config
 
 
 def _read(scope: Scope, media_type: str, data: bytes) -> tuple[Any, list[str]]:

@@ -108,6 +108,7 @@ class BodyDecoder:
     """Bodies of one resource (or subresource) in one version."""
 
     patch_types: ClassVar[tuple[str, ...]] = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)  # beside apply
+    needs_kind: ClassVar[bool] = False  # whether a patched document must say its kind
 
     def __init__(
         self,
@@ -280,9 +281,11 @@ class BodyDecoder:
             f"the object provided is unrecognized (must be of type {self.target.kind}): {error} ({preview(data)})"
         )
 
-    def _cannot(self, why: str) -> APIError:
+    def _cannot(self, why: str, kind: str = "", api_version: str = "") -> APIError:
+        """`kind`, `api_version`: of what was sent, if they are not those of the endpoint."""
         target = self.target
-        return bad_request(f'{target.kind} in version "{target.version}" cannot be handled as a {target.kind}: {why}')
+        version = api_version.rpartition("/")[2] or target.version
+        return bad_request(f'{kind or target.kind} in version "{version}" cannot be handled as a {target.kind}: {why}')
 
     def _check_type_meta(self, api_version: str, kind: str, data: bytes) -> None:
         """Raises JSONError for what does not say what it is."""
@@ -300,16 +303,14 @@ class BodyDecoder:
             raise bad_request(
                 f"the API version in the data ({shown}) does not match the expected API version ({target.api_version})"
             )
-        version = shown.rpartition("/")[2]
-        if not self._known(shown, kind):
-            raise bad_request(
-                f'{kind} in version "{version}" cannot be handled as a {target.kind}: '
-                f'no kind "{kind}" is registered for version "{shown}" in scheme "pkg/runtime/scheme.go:111"'
-            )
-        raise bad_request(
-            f'{kind} in version "{version}" cannot be handled as a {target.kind}: '
-            f"converting ({version}.{kind}) to ({target.go_type}): unknown conversion"
-        )
+        raise self._cannot(self.other_kind(shown, kind), kind, shown)
+
+    def other_kind(self, api_version: str, kind: str) -> str:
+        """Why an object of another kind or version is none of this one."""
+        if not self._known(api_version, kind):
+            return f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+        version = api_version.rpartition("/")[2]
+        return f"converting ({version}.{kind}) to ({self.target.go_type}): unknown conversion"
 
     def to_hub(self, obj: Object) -> Object:
         """In the hub version, with its defaults."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from pilothouse.endpoints.apply import applied_configuration, apply_options
+from pilothouse.endpoints.apply import apply_options, read_applied
 from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.get import read_of
 from pilothouse.endpoints.patch import check_patch_type, is_apply, read_patch
@@ -87,10 +87,18 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
     form = scope.forms.negotiate(request, FORMS)
     if applies:
         applying, force = apply_options(scope, request, info, query)
-        config = await applied_configuration(scope, request, info, applying)
-        target = scope.body.target
-        check_applied(target.schema, config, target.api_version, target.kind)
-        answer = await storage.apply_part(info.name, config, applying, force=force)
+        sent = await read_applied(scope, request, applying)
+
+        def read() -> Object:
+            target = scope.body.target
+            config = sent.configuration(scope)
+            check_applied(target.schema, config, target.api_version, target.kind)
+            if (config.get("metadata") or {}).get("name"):  # else it is that of the parent
+                check_names(scope, info, config)
+            sent.tell_repeated(applying)
+            return config
+
+        answer = await storage.apply_part(info.name, read, applying, force=force)
         return scope.forms.virtual_response(answer, scope.version, form)
     write = asked_write(scope, request, info, query, "PatchOptions")
     patch = await read_patch(scope, request, write)

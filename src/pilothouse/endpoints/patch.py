@@ -11,6 +11,7 @@ from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
 from pilothouse.machinery.decode import DecodeError, Findings
+from pilothouse.machinery.jsoncodec import JSONError, type_meta
 from pilothouse.machinery.patch import STRATEGIC_PATCH, Patch, parse_patch, restore
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
@@ -85,17 +86,17 @@ def _typed(
     for text in notes:
         findings.note(text)
     target = scope.body.target
-    kind, api_version = value.get("kind", target.kind), value.get("apiVersion", target.api_version)
+    kind, api_version = _type_meta(scope, patch, value)
     scope.body.check_patched(kind, api_version, value)
     version = _version_of(scope, kind, api_version)
     if version is None:
-        raise patch.refused(value, _other_kind(scope, kind, api_version))
+        raise patch.refused(value, scope.body.other_kind(api_version, kind))
     kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
     document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
     if patch.floats:
         document = restore.whole_numbers(target.schema, document)
     try:
-        if version == target.version or patch.media_type == STRATEGIC_PATCH:  # which knows no other shape
+        if version == target.version:
             obj = scope.body.decode_value(document, findings, kept)
         else:
             obj = scope.body.decode_version({**document, **kept}, findings, version)
@@ -113,6 +114,23 @@ def _typed(
     return obj
 
 
+def _type_meta(scope: Scope, patch: Patch, value: Any) -> tuple[str, str]:
+    """The kind and apiVersion that a patched document says it has. Raises Invalid where it says neither."""
+    target = scope.body.target
+    strategic = patch.media_type == STRATEGIC_PATCH
+    try:
+        api_version, kind = type_meta(value)
+    except JSONError as error:
+        raise patch.refused(value, (strategic and restore.wrong_type_meta(value)) or str(error)) from error
+    if not kind and scope.body.needs_kind:
+        raise patch.refused(value, f"Object 'Kind' is missing in '{patch.shown(value)}'")
+    if strategic:  # it is put into an object of the type, which says by itself what it is
+        return target.kind, target.api_version
+    if api_version.count("/") > 1:
+        raise patch.refused(value, f"unexpected GroupVersion string: {api_version}")
+    return kind or target.kind, api_version or target.api_version
+
+
 def _version_of(scope: Scope, kind: str, api_version: str) -> str | None:
     """The version that a patched document says it is in: that of the request, or another one of the same resource."""
     target = scope.body.target
@@ -122,11 +140,3 @@ def _version_of(scope: Scope, kind: str, api_version: str) -> str | None:
         return None
     versions = scope.resource.versions
     return next((name for name, one in versions.items() if (one.kind, one.api_version) == (kind, api_version)), None)
-
-
-def _other_kind(scope: Scope, kind: str, api_version: str) -> str:
-    """Why a patch may not make another kind of the object."""
-    target = scope.body.target
-    if kind != target.kind:
-        return f'{kind} in version "{target.version}" cannot be handled as a {target.kind}'
-    return f"the API version in the data ({api_version}) does not match the expected API version ({target.api_version})"

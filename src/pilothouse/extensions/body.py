@@ -37,6 +37,8 @@ class ScaleBody(_Patches):
 class CustomBody(_Patches):
     """Bodies of one custom resource in one version. `stored` is false where the version is not that of storage."""
 
+    needs_kind = True
+
     def __init__(
         self,
         resource: Resource,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from pilothouse.registry.capabilities import Produce
 from pilothouse.registry.managed.tracker import Tracker
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
-from pilothouse.registry.scale import same_parent
+from pilothouse.registry.scale import locked, same_parent
 from pilothouse.registry.store import GenericStore
 from pilothouse.storage.api import Read
 
@@ -64,15 +65,17 @@ class CustomScale:
         shown = self._scale({**new, "metadata": old["metadata"]})
         await self._store.services.admission.validate_part("UPDATE", shown, self._scale(old), write)
 
-    async def apply_part(self, name: str, config: Object, write: Write, *, force: bool) -> Object:
-        """Server-side apply of a Scale. Raises Conflict."""
-        replicas = (config.get("spec") or {}).get("replicas")
+    async def apply_part(self, name: str, read: Callable[[], Object], write: Write, *, force: bool) -> Object:
+        """Server-side apply of the Scale that `read` gives. Raises Conflict."""
 
         async def change(old: Object | None) -> Object:
             assert old is not None
+            config = read()
+            replicas = (config.get("spec") or {}).get("replicas")
             new = self._tracker.scale_apply(old, replicas, write.manager, self._owned, force=force)
+            same_parent(self._store.resource, name, config, old)
             await self._judge(old, new, write)
-            return new
+            return locked(new, config)
 
         stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._shown(self._store.codec.decode(stored))
@@ -94,10 +97,8 @@ class CustomScale:
         return {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status}
 
     def _with_replicas(self, old: Object, scale: Object, replicas: int) -> Object:
-        """The parent with another number; a resourceVersion of the Scale is the parent's optimistic lock."""
-        metadata = dict(old["metadata"])
-        metadata["resourceVersion"] = (scale.get("metadata") or {}).get("resourceVersion") or ""
-        return {**_set(old, self._replicas, replicas), "metadata": metadata}
+        """The parent with another number."""
+        return locked(_set(old, self._replicas, replicas), scale)
 
 
 def problems(paths: ScalePaths, obj: Object) -> list[Cause]:

@@ -59,16 +59,18 @@ class ScaleStorage:
         stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._scale(self._store.codec.decode(stored))
 
-    async def apply_part(self, name: str, config: Object, write: Write, *, force: bool) -> Object:
-        """Server-side apply of a Scale. Raises Conflict."""
-        replicas = (config.get("spec") or {}).get("replicas")
-        self._checked(name, config, write)
+    async def apply_part(self, name: str, read: Callable[[], Object], write: Write, *, force: bool) -> Object:
+        """Server-side apply of the Scale that `read` gives. Raises Conflict."""
 
         async def change(old: Object | None) -> Object:
             assert old is not None
+            config = read()
+            replicas = (config.get("spec") or {}).get("replicas")
             new = self._tracker.scale_apply(old, replicas, write.manager, self._paths, force=force)
+            self._checked(name, config, write)
+            same_parent(self._store.resource, name, config, old)
             await self._judge(old, new, write)
-            return new
+            return locked(new, config)
 
         stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._scale(self._store.codec.decode(stored))
@@ -100,12 +102,14 @@ class ScaleStorage:
         return replicas
 
     def _with_replicas(self, old: Object, scale: Object, replicas: int) -> Object:
-        """The parent with another number; a resourceVersion of the Scale is the parent's optimistic lock."""
-        new = _set(old, self._fields.replicas, replicas)
-        metadata = dict(old["metadata"])
-        sent = (scale.get("metadata") or {}).get("resourceVersion")
-        metadata["resourceVersion"] = sent or ""
-        return {**new, "metadata": metadata}
+        """The parent with another number."""
+        return locked(_set(old, self._fields.replicas, replicas), scale)
+
+
+def locked(parent: Object, scale: Object) -> Object:
+    """The parent with the resourceVersion of a Scale that was sent: it is the parent's optimistic lock."""
+    sent = (scale.get("metadata") or {}).get("resourceVersion") or ""
+    return {**parent, "metadata": {**parent["metadata"], "resourceVersion": sent}}
 
 
 def same_parent(resource: Resource, name: str, scale: Object, parent: Object) -> None:

@@ -26,21 +26,29 @@ class Patch:
     `floats`: it is a strategic one with whole numbers written as floats, which its converter takes for integers.
     """
 
-    __slots__ = ("_schema", "_value", "findings", "floats", "media_type")
+    __slots__ = ("_refusal", "_schema", "_value", "findings", "floats", "media_type")
 
-    def __init__(self, media_type: str, value: Any, schema: Schema, findings: list[str]) -> None:
+    def __init__(
+        self, media_type: str, value: Any, schema: Schema, findings: list[str], refusal: APIError | None = None
+    ) -> None:
         self.media_type = media_type
         self.findings = findings
         self.floats = media_type == STRATEGIC_PATCH and jsoncodec.has_whole_float(value)
+        self._refusal = refusal
         self._value = value
         self._schema = schema
 
-    def __call__(self, obj: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """A new dict, whose parts may be those of `obj` and of the patch. Raises APIError."""
+    def __call__(self, obj: dict[str, Any]) -> tuple[Any, list[str]]:
+        """A new dict, whose parts may be those of `obj` and of the patch; or a list, which is no object of any type.
+
+        Raises APIError: 400 for what is no patch of its type, 413 for too many operations, and more.
+        """
+        if self._refusal is not None:
+            raise self._refusal
         if self.media_type == JSON_PATCH:
-            patched = jsonpatch.apply(self._value, obj)
+            patched = jsonpatch.apply(self._value, obj, strict=False)  # that was looked at
         elif self.media_type == MERGE_PATCH:
-            patched = mergepatch.apply(self._value, obj)
+            patched = mergepatch.apply(self._value, obj, strict=False)
         else:
             patched = strategic.apply(self._value, obj, self._schema)
         return dict(patched) if patched is obj else patched, self.findings
@@ -49,22 +57,29 @@ class Patch:
         """422: the patched document is none of its type, for the reason `why` (a decoder's text)."""
         if self.media_type == STRATEGIC_PATCH:
             return undecodable(plain(strategic.without_ordered(self._value)), why)
+        return undecodable(self.shown(patched), why)
+
+    def shown(self, patched: Any) -> str:
+        """The patched document as errors quote it."""
         text = json.dumps(patched, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        return undecodable(jsoncodec.escape(text.encode("utf-8", "replace")).decode(), why)
+        return jsoncodec.escape(text.encode("utf-8", "replace")).decode()
 
 
 def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = True) -> Patch:
     """The patch in a request's body. `strict`: look for repeated and unknown fields of the patch too.
 
-    Raises APIError: 400 for what is no patch of its type, 413 for too many operations; KeyError for an unknown media
-    type.
+    What is JSON but no patch is told once there is an object to patch, as the original does.
+    Raises APIError 400 for what is no JSON; KeyError for an unknown media type.
     """
     check = _CHECKS[media_type]
     try:
         value = jsoncodec.loads(data)
     except JSONError:
         raise bad_request("invalid JSON patch") from None
-    checked = check(value)
+    try:
+        checked = check(value, strict=strict)
+    except APIError as refusal:
+        return Patch(media_type, value, schema, [], refusal)
     return Patch(media_type, checked, schema, _findings(media_type, data, value) if strict else [])
 
 

@@ -40,22 +40,23 @@ class PatchFailed(Exception):
     """The operation cannot be carried out. A client whose patch it is, is not told why; webhooks are."""
 
 
-def check(patch: Any) -> list[dict[str, Any]]:
-    """The operations of a decoded patch document (null is none).
+def check(patch: Any, *, strict: bool = True) -> list[dict[str, Any]]:
+    """The operations of a decoded patch document (null is none). `strict`: the types of their members are looked at.
 
     Raises APIError: 400 when it is no JSON Patch, 413 for too many operations.
     """
     if patch is None:
         return []
     if not isinstance(patch, list):
-        raise _not_a_patch(patch, "value of type []handlers.jsonPatchOp")
+        raise _not_a_patch(patch, "[]handlers.jsonPatchOp", "jsonpatch.Patch", strict)
     for operation in patch:
         if operation is not None and not isinstance(operation, dict):
-            raise _not_a_patch(operation, "value of type handlers.jsonPatchOp")
-        for name in ("op", "from", "path"):
+            raise _not_a_patch(operation, "handlers.jsonPatchOp", "jsonpatch.Operation", strict)
+        for name in ("op", "from", "path") if strict else ():
             value = operation.get(name) if operation else None
             if value is not None and not isinstance(value, str):
-                raise _not_a_patch(value, f"struct field jsonPatchOp.{name} of type string")
+                found = f"json: cannot unmarshal {_JSON_NAMES[type(value)]} into Go struct field "
+                raise bad_request(f"error decoding patch: {found}jsonPatchOp.{name} of type string")
     if len(patch) > MAX_OPERATIONS:
         most = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise APIError(413, "RequestEntityTooLarge", f"Request entity too large: {most}")
@@ -72,29 +73,38 @@ def unknown_fields(patch: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _not_a_patch(value: Any, target: str) -> APIError:
-    found = _JSON_NAMES[type(value)]
-    return bad_request(f"error decoding patch: json: cannot unmarshal {found} into Go {target}")
+def _not_a_patch(value: Any, type_strict: str, type_lax: str, strict: bool) -> APIError:
+    """With fieldValidation=Ignore it is another decoder that complains."""
+    found = f"json: cannot unmarshal {_JSON_NAMES[type(value)]} into Go value of type "
+    return bad_request(f"error decoding patch: {found}{type_strict}" if strict else found + type_lax)
 
 
-def apply(patch: Any, obj: dict[str, Any]) -> dict[str, Any]:
-    """`obj` after the operations. Raises APIError: 400, 413, and 422 for whatever cannot be carried out."""
+def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
+    """`obj` after the operations: mostly a dict. `strict` as for `check`.
+
+    Raises APIError: 400, 413, and 422 for whatever cannot be carried out.
+    """
     try:
-        return carried_out(check(patch), obj)
+        return _patched(check(patch, strict=strict), obj)
     except PatchFailed:
         raise rejected() from None
 
 
 def carried_out(operations: list[dict[str, Any]], obj: dict[str, Any]) -> dict[str, Any]:
     """`obj` after the operations. Raises PatchFailed, which says what is wrong."""
+    patched = _patched(operations, obj)
+    if not isinstance(patched, dict):
+        raise PatchFailed("the patched object is no object")
+    return patched
+
+
+def _patched(operations: list[dict[str, Any]], obj: dict[str, Any]) -> Any:
     document = _Document(obj)
     try:
         for operation in operations:
             document.carry_out(operation or {})
     except RecursionError:
         raise PatchFailed("the patched object is too deep") from None
-    if not isinstance(document.root, dict):
-        raise PatchFailed("the patched object is no object")
     return document.root
 
 

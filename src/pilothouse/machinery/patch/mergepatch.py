@@ -16,13 +16,20 @@ _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
 
 
-def check(patch: Any) -> dict[str, Any]:
-    """A decoded patch document as a map. Raises APIError 400 when it is none."""
+def check(patch: Any, *, strict: bool = True) -> dict[str, Any] | list[Any]:
+    """A decoded patch document as a map; with fieldValidation=Ignore (not `strict`) it may be a list too.
+
+    Raises APIError 400 when it is none.
+    """
     if patch is None:
         raise bad_request("Invalid JSON Patch")
     if not isinstance(patch, dict):
-        raise bad_request(f"error decoding patch: {not_a_map(patch)}")
-    return patch
+        if strict:
+            raise bad_request(f"error decoding patch: {not_a_map(patch)}")
+        if not isinstance(patch, list):
+            raise bad_request("Invalid JSON Patch")
+    found: dict[str, Any] | list[Any] = patch
+    return found
 
 
 def not_a_map(value: Any) -> str:
@@ -30,10 +37,15 @@ def not_a_map(value: Any) -> str:
     return f"json: cannot unmarshal {_GO_NAMES.get(name, name)} into Go value of type map[string]interface {{}}"
 
 
-def apply(patch: Any, obj: dict[str, Any]) -> dict[str, Any]:
-    """`obj` with the patch merged in: `obj` itself when nothing changes. Raises APIError 400."""
+def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
+    """`obj` with the patch merged in: `obj` itself when nothing changes; a list takes its place. `strict` as for
+    `check`.
+
+    Raises APIError 400.
+    """
+    found = check(patch, strict=strict)
     try:
-        return _merge(obj, check(patch))
+        return without_nulls(found) if isinstance(found, list) else _merge(obj, found)
     except RecursionError:
         raise APIError(400, "BadRequest", "the patch is nested too deeply") from None
 

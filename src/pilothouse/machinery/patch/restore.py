@@ -43,6 +43,12 @@ def problem(schema: Schema, value: Any) -> str:
     return ""
 
 
+def wrong_type_meta(value: dict[str, Any]) -> str:
+    """What the converter says about kind and apiVersion of a document; "" where they are texts or absent."""
+    said = (value.get(name) for name in ("kind", "apiVersion"))
+    return next(filter(None, (_in_scalar(s.STRING, one) for one in said if one is not None)), "")
+
+
 def whole_numbers(schema: Schema, value: Any) -> Any:
     """The value with `3.0` as 3 wherever its type is no text: the converter takes it for an integer."""
     if isinstance(value, dict):

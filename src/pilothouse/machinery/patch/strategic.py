@@ -28,8 +28,10 @@ _Map = dict[str, Any]
 _NOT_KEPT: Final = object()
 
 
-def check(patch: Any) -> _Map:
-    """A decoded patch document as a map (null is an empty one). Raises APIError 400 when it is none."""
+def check(patch: Any, *, strict: bool = True) -> _Map:
+    """A decoded patch document as a map (null is an empty one), `strict` or not. Raises APIError 400 when it is
+    none.
+    """
     if patch is None:
         return {}
     if not isinstance(patch, dict):
