@@ -263,6 +263,9 @@ HOSTILE = {
     "empty maps": lambda size: b"\x9f" + b"\xa0" * (size - 2) + b"\xff",
     "more than there is": lambda size: b"\x9b" + b"\xff" * 8 + b"\x00" * size,
     "a string in crumbs": lambda size: b"\x5f" + b"\x40" * size,
+    "text in crumbs": lambda size: b"\x7f" + b"\x62\xc3\xa9" * (size // 3) + b"\xff",
+    "bad text in crumbs": lambda size: b"\x7f" + b"\x61\xff" * (size // 2) + b"\xff",
+    "members again and again": lambda size: b"\xbf" + (b"\x41a\x01" * 99 + b"\x41a\x81\x01") * (size // 301) + b"\xff",
     "bad bytes": lambda size: b"\x9f" + b"\x41\xff" * (size // 2) + b"\xff",
 }
 
@@ -300,3 +303,6 @@ def test_what_is_longer_as_json_than_wanted_is_given_up_early() -> None:
 def test_byte_strings_in_many_pieces_of_one_size_are_joined() -> None:
     assert cbor.loads(b"\x5f" + b"\x41a\x41b" * 10_000 + b"\x40\x40\x42cd\xff") == "ab" * 10_000 + "cd"
     assert cbor.loads(b"\x5f" + b"\x40" * 10_000 + b"\xff") == ""
+    assert cbor.loads(b"\x7f" + b"\x62\xc3\xa9" * 10_000 + b"\x61a\xff") == "\xe9" * 10_000 + "a"
+    with pytest.raises(cbor.CBORError, match="invalid UTF-8"):
+        cbor.loads(b"\x7f" + b"\x62\xc3\xa9" * 5000 + b"\x62a\xc3\x62\xa9a\xff")

@@ -437,11 +437,11 @@ class _Reader:
             if short <= first < short + 24:
                 at += first - short + 1
                 start += 1
-                if data[at] == first and (run := runs.pieces(first).match(data, start - 1)) is not None:
-                    if major == model.BYTES or run[0].isascii():
-                        at = run.end()
-                        chunks.append(_without_heads(run[0], first - short))
-                        continue
+                run = runs.pieces(first).match(data, start - 1) if data[at] == first else None
+                if run is not None:
+                    at = run.end()
+                    chunks.append(self._joined(major, run[0], first - short))
+                    continue
             else:
                 found, size, start = head(data, at)
                 if found != major or size < 0:
@@ -454,6 +454,15 @@ class _Reader:
                 self._utf8(chunks[-1])
         self.at = at + 1
         return b"".join(chunks)
+
+    def _joined(self, major: int, pieces: bytes, size: int) -> bytes:
+        """Pieces of a string, each of `size`, without their heads."""
+        if major == model.TEXT and not pieces.isascii():
+            for start in range(1, len(pieces), size + 1):
+                self._utf8(pieces[start : start + size])
+        joined = bytearray(pieces)
+        del joined[:: size + 1]
+        return bytes(joined)
 
     def _beyond_ascii(self, first: int, shown: str) -> str:
         """A short string, `shown` with a sign for each byte."""
@@ -475,10 +484,3 @@ class _Reader:
         except UnicodeDecodeError:
             self.raw = True
             return raw.decode("utf-8", "surrogateescape")
-
-
-def _without_heads(pieces: bytes, size: int) -> bytes:
-    """Pieces of a string, each of `size`, joined."""
-    joined = bytearray(pieces)
-    del joined[:: size + 1]
-    return bytes(joined)

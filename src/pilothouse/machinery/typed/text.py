@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
+import orjson
+
 from pilothouse.machinery.goquote import quote
 
 _NUMBERS: Final = {int}  # kinds of items that need no closer look
@@ -30,7 +32,12 @@ def plain(value: Any) -> str:
 
 def _items(value: list[Any]) -> str:
     kinds = set(map(type, value))
-    return " ".join(map(str, value) if kinds == _NUMBERS else value if kinds == _TEXTS else map(plain, value))
+    if kinds == _NUMBERS:
+        try:
+            return orjson.dumps(value)[1:-1].replace(b",", b" ").decode()
+        except TypeError:  # beyond 64 bits
+            return " ".join(map(str, value))
+    return " ".join(value if kinds == _TEXTS else map(plain, value))
 
 
 def syntax(value: Any) -> str:
