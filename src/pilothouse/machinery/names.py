@@ -309,6 +309,8 @@ NETWORK_TEXT: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8
 
 def parse_address(text: str) -> IPAddress | None:
     """The address a text means, None when it means none. Zeros before IPv4 numbers are passed over, as in old Go."""
+    if ":" not in text and text.count(".") != 3:
+        return None  # soon told of what is no address at all
     try:
         return ipaddress.ip_address(_without_zeros(text)) if "%" not in text else None
     except ValueError:

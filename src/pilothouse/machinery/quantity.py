@@ -32,6 +32,7 @@ _FORM: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[
 _EXPONENT: Final = re.compile(r"[eE][-+]?[0-9]+", re.ASCII)
 _DECIMALS: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARIES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_STEPS: Final = {suffix: 10 ** (9 + power) for suffix, power in _DECIMALS.items()}
 _DECIMAL_NAMES: Final = {power: name for name, power in _DECIMALS.items()}
 _BINARY_NAMES: Final = ("", *_BINARIES)
 _FAST_DIGITS: Final = 18  # a decimal number with more digits is capped
@@ -160,8 +161,21 @@ def _family(suffix: str) -> tuple[str, int, int]:
     return EXPONENT, 10, power
 
 
+def _plain(text: str) -> tuple[Quantity, bool] | None:
+    """As `_read`, of digits with one letter or none behind them, which most are."""
+    head = text if text[-1:].isdigit() else text[:-1]
+    step = _STEPS.get(text[len(head) :])
+    if step is None or len(head) > _FAST_DIGITS or not head.isdigit() or not head.isascii():
+        return None
+    amount = int(head)
+    return Quantity(amount * step), amount != 0 and amount % 1000 != 0
+
+
 def _read(text: str) -> tuple[Quantity, bool]:
     """The quantity, and whether the original would show it as it was sent."""
+    plain = _plain(text)
+    if plain is not None:
+        return plain
     sign, whole, fraction, suffix = _split(text)
     form, base, power = _family(suffix)
     digits = whole + fraction

@@ -91,7 +91,7 @@ def _properties(schema: Object, field: Field, place: _Place) -> None:
         field.forbidden("additionalProperties", "additionalProperties and properties are mutual exclusive")
     below = replace(place, root=False)
     _below(schema, "additionalProperties", field, replace(below, no_default=_IN_MAP) if place.in_metadata else below)
-    for key in properties if len(properties) < 2 else sorted(properties):
+    for key in properties if len(properties) < 2 else field.names(properties):
         own = below
         if key in _OBJECT_FIELDS and (place.root or schema.get(EMBEDDED)):
             reason = f"in top-level {key}" if place.root else place.no_default

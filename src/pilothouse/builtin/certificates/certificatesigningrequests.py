@@ -106,7 +106,7 @@ def _usages(value: Object, field: Field) -> None:
     for index, usage in field.numbered(usages):
         if usage not in _USAGES:
             field.not_supported(f"usages[{index}]", usage, _USAGES)
-    for index, usage in repeated(usages, str):
+    for index, usage in field.until_full(repeated(usages, str)):
         field.duplicate(f"usages[{index}]", usage)
 
 

@@ -39,7 +39,7 @@ def signer_name(value: str, field: Field) -> None:
 
 def user_annotations(value: Mapping[str, str], field: Field) -> None:
     """What the user of a signer tells it: annotations, all with a domain."""
-    for key in sorted(value):
+    for key in field.names(value):
         whys = names.annotation_key(key)
         if not whys and "/" not in key:
             whys = ['must be a domain-prefixed key (such as "acme.io/foo")']

@@ -39,7 +39,7 @@ def frozen(*members: str) -> Rule:
 def _keys(new: Object, field: Field) -> None:
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
     if not names.are_config_keys(data) or not binary.keys().isdisjoint(data):
-        for key in sorted(data):
+        for key in field.names(data):
             whys = names.config_key(key)
             if whys:
                 field.all_invalid(f"data[{key}]", key, whys)
@@ -47,7 +47,7 @@ def _keys(new: Object, field: Field) -> None:
                 field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     texts = "".join(data.values())
     size = len(texts) if texts.isascii() else len(texts.encode())
-    for key in sorted(binary):
+    for key in field.names(binary):
         field.all_invalid(f"binaryData[{key}]", key, names.config_key(key))
         size += bytes_of(binary[key])
     if size > MAX_SIZE:

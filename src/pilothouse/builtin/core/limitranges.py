@@ -35,7 +35,7 @@ def _fill(item: dict[str, Any]) -> None:
 def _names(item: Mapping[str, Any], field: Field, of: str) -> set[str]:
     """Judge the resources of one map; return them."""
     found: Amounts = item.get(of) or {}
-    for name in sorted(found):
+    for name in field.names(found):
         path = f"{of}[{name}]"
         if item.get("type") in ("Container", "Pod"):
             container_resource_name(name, field, path)
@@ -106,7 +106,7 @@ def _item(item: Mapping[str, Any], field: Field) -> None:
         if "storage" not in (item.get("min") or {}) and "storage" not in (item.get("max") or {}):
             why = "either minimum or maximum storage value is required, but neither was provided"
             field.required("limits", why)
-    for name in sorted(keys):
+    for name in field.names(keys):
         _orders(item, name, field)
         _ratio(item, name, field)
         if kind != "Pod":

@@ -58,8 +58,6 @@ def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
     """Told from the list. A key may have several effects, but each once."""
     seen: set[tuple[str, str]] = set()
     for index, one in field.numbered(items):
-        if field.full:
-            break
         key, effect, value = one.get("key", ""), one.get("effect", ""), one.get("value", "")
         field.all_invalid(f"[{index}].key", key, names.qualified_name(key))
         whys = names.label_value(value)
@@ -75,13 +73,14 @@ def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
 
 
 def _addresses(items: Sequence[Mapping[str, Any]], field: Field) -> None:
-    for index, one in repeated(items, lambda one: (one.get("type", ""), one.get("address", ""))):
+    again = repeated(items, lambda one: (one.get("type", ""), one.get("address", "")))
+    for index, one in field.until_full(again):
         field.duplicate(f"[{index}]", internal("NodeAddress", one))
 
 
 def _amounts(kind: str, status: Mapping[str, Any], field: Field) -> None:
     found = status.get(kind) or {}
-    for name in sorted(found):
+    for name in field.names(found):
         value = nanos(found[name])
         if value < 0:
             field.invalid(f"{kind}.{name}", found[name], NOT_NEGATIVE)

@@ -127,12 +127,13 @@ def _resource_key(name: str, field: Field, path: str) -> bool:
 
 
 def _status(status: Object, field: Field) -> None:
-    for name, text in sorted((status.get("capacity") or {}).items()):
-        if nanos(text) < 0:
-            field.invalid(f"capacity[{name}]", units(text), "must be a valid resource quantity")
-    for name, text in sorted((status.get("allocatedResourceStatuses") or {}).items()):
+    capacity, resizes = status.get("capacity") or {}, status.get("allocatedResourceStatuses") or {}
+    for name in field.names(capacity):
+        if nanos(capacity[name]) < 0:
+            field.invalid(f"capacity[{name}]", units(capacity[name]), "must be a valid resource quantity")
+    for name in field.names(resizes):
         _resource_key(name, field, "allocatedResourceStatuses")
-        if text not in _RESIZES:
+        if resizes[name] not in _RESIZES:
             field.not_supported("allocatedResourceStatuses", name, _RESIZES)
     for name, text in sorted((status.get("allocatedResources") or {}).items()):
         if _resource_key(name, field, "allocatedResources") and nanos(text) < 0:

@@ -97,7 +97,7 @@ def _capacity(spec: Mapping[str, Any], field: Field) -> None:
         field.required("capacity")
     if "storage" not in capacity or len(capacity) > 1:
         field.not_supported("capacity", sorted_map(capacity) or None, ("storage",))
-    for name in sorted(capacity):
+    for name in field.names(capacity):
         if nanos(capacity[name]) < 0:
             field.invalid(f"capacity[{name}]", units(capacity[name]), "must be a valid resource quantity")
         if nanos(capacity[name]) <= 0:

@@ -9,7 +9,7 @@ from pilothouse.builtin.shared.internals import diff, internal
 from pilothouse.builtin.shared.podannotations import MIRROR
 from pilothouse.builtin.shared.qos import qos_class
 from pilothouse.builtin.shared.same import same
-from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules import Field, Rule
 
 _ONLY: Final = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -156,17 +156,20 @@ def _is_mirror(field: Field) -> bool:
     return MIRROR in ((field.root_old.get("metadata") or {}).get("annotations") or {})
 
 
-def _only(field: Field, why: str) -> None:
-    """All that is told is that such pods cannot be changed so."""
-    del field.found[:]
-    field.forbidden("/[]", why)
+def no_static_pod(why: str) -> Rule:
+    """For the spec: what a kubelet runs by itself is not changed so, and nothing else is told."""
+
+    def run(_: Object, field: Field) -> bool:
+        if _is_mirror(field):
+            field.forbidden("/[]", why)
+            return True
+        return False
+
+    return run
 
 
 def ephemeral_update(new: Object, field: Field) -> None:
     """For the spec, after the ephemeralcontainers subresource: containers may be added, nothing else."""
-    if _is_mirror(field):
-        _only(field, "static pods do not support ephemeral containers")
-        return
     after = {one.get("name"): one for one in new.get("ephemeralContainers") or ()}
     for one in field.old.get("ephemeralContainers") or ():
         name = one.get("name", "")
@@ -222,15 +225,17 @@ def _resized(spec: Object, old: Object) -> dict[str, Any]:
     return made
 
 
+def no_windows(_: Object, field: Field) -> bool:
+    """For the spec, before it is judged: nothing else is told."""
+    if (field.old.get("os") or {}).get("name") != "windows":
+        return False
+    field.forbidden("/[]", "windows pods cannot be resized")
+    return True
+
+
 def pod_resize(new: Object, field: Field) -> bool | None:
     """For the spec, after the resize subresource: only cpu and memory, within the same quality of service."""
     old: Object = field.old
-    if _is_mirror(field):
-        _only(field, "static pods cannot be resized")
-        return True
-    if (old.get("os") or {}).get("name") == "windows":
-        _only(field, "windows pods cannot be resized")
-        return True
     if qos_class(new) != qos_class(old):
         shown = (field.root.get("status") or {}).get("qosClass") or qos_class(old)
         field.invalid("", shown, "Pod QOS Class may not change as a result of resizing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.core.podchange import ephemeral_update, pod_resize, pod_update
+from pilothouse.builtin.core.podchange import ephemeral_update, no_static_pod, no_windows, pod_resize, pod_update
 from pilothouse.builtin.core.podstatus import pod_status
 from pilothouse.builtin.shared.addresses import address_warnings
 from pilothouse.builtin.shared.containers import image_blanks
@@ -185,10 +185,12 @@ def _warn_status(new: Object, old: Object | None) -> Sequence[str]:
     ]
 
 
+_UNSTATIC: Final = no_static_pod("static pods do not support ephemeral containers")
+_UNSIZED: Final = no_static_pod("static pods cannot be resized")
 _parts: Final = {
     "status": Part(_prepare_status, _status, _warn_status),
-    "ephemeralcontainers": Part(_prepare_ephemeral, rules(at("spec", _spec, ephemeral_update))),
-    "resize": Part(_prepare_resize, rules(at("spec", _spec, pod_resize))),
+    "ephemeralcontainers": Part(_prepare_ephemeral, rules(at("spec", _UNSTATIC, _spec, ephemeral_update))),
+    "resize": Part(_prepare_resize, rules(at("spec", _UNSIZED, no_windows, _spec, pod_resize))),
 }
 
 behaviour = Behaviour(defaults=pod_defaults, prepare=_prepare, validate=_validate, warn=pod_warnings, parts=_parts)

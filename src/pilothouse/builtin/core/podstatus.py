@@ -95,7 +95,7 @@ def _addresses(name: str, status: Object, field: Field, single: str) -> None:
         if broken >= 0:
             text = found[broken].get("ip", "")
             field.internal(name, f"failed to check for dual stack with error:invalid IP[{broken}]: {text}")
-        if broken >= 0 or len(families) != 2 or len(found) > 2:
+        if (broken >= 0 or len(families) != 2 or len(found) > 2) and not field.full:
             field.invalid(name, [internal("PodIP", one) for one in found], _ONE_EACH)
 
 

@@ -50,7 +50,7 @@ def _resource(name: str, field: Field, path: str) -> None:
 
 
 def _hard(values: Object, field: Field) -> None:
-    for name in sorted(values):
+    for name in field.names(values):
         _resource(name, field, f"[{name}]")
         amount(name, values[name], field, f"[{name}]")
 

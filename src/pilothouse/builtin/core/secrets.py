@@ -49,7 +49,7 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
 def _data(new: Mapping[str, Any], field: Field) -> None:
     size = 0
     data = new.get("data") or {}
-    for key in data if len(data) < 2 else sorted(data):
+    for key in data if len(data) < 2 else field.names(data):
         whys = names.config_key(key)
         if whys:
             field.all_invalid(f"data[{key}]", key, whys)

@@ -12,6 +12,7 @@ from pilothouse.machinery.rules import Field
 _FAMILIES: Final = ("IPv4", "IPv6")
 _POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _ONE_EACH: Final = "may specify no more than one IP for each IP family"
+_MOST_FAMILIES: Final = 3  # none is one
 _ONCE: Final = "may not change once set"
 _TWO: Final = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
 
@@ -65,7 +66,7 @@ def _addresses(spec: Object, field: Field) -> None:
         return
     if len(every) > 2:
         field.invalid("clusterIPs", every, "may only hold up to 2 values")
-    if len(every) > 1 and len({family_of(address) for address in every}) != len(every):
+    if len(every) > _MOST_FAMILIES or (len(every) > 1 and len(set(map(family_of, every))) != len(every)):
         field.invalid("clusterIPs", every, _ONE_EACH)
     for index, (address, family) in enumerate(zip(every, spec.get("ipFamilies") or (), strict=False)):
         if family in _FAMILIES and family_of(address) != family:

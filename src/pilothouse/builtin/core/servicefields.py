@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pilothouse.builtin.shared.addresses import is_plain
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import defaults
 from pilothouse.registry.behaviour import Context, Object
@@ -175,6 +176,8 @@ def drop_of_other_types(spec: Object, old: Object) -> None:
 
 def family_of(text: str) -> str:
     """The family of an address; nothing where it is none."""
+    if is_plain(text):
+        return "IPv4"
     found = names.parse_address(text)
     return "" if found is None else f"IPv{found.version}"
 

@@ -22,7 +22,7 @@ def _overhead(value: Object, field: Field) -> None:
 
 def _tolerations(value: Sequence[Object], field: Field) -> None:
     field.each("", toleration, value)
-    for index, one in repeated(value, lambda one: frozenset(one.items())):
+    for index, one in field.until_full(repeated(value, lambda one: frozenset(one.items()))):
         field.duplicate(f"[{index}]", internal("Toleration", one))
 
 

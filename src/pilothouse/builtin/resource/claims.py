@@ -72,7 +72,7 @@ def _count(value: Object, field: Field) -> None:
 
 
 def _capacity(value: Object, field: Field) -> None:
-    for name in sorted((value.get("capacity") or {}).get("requests") or ()):
+    for name in field.names((value.get("capacity") or {}).get("requests")):
         field.within("capacity.requests", words.qualified_name, name)
 
 
@@ -142,7 +142,7 @@ def reference(name: str, known: set[str], field: Field) -> None:
 def declared_references(value: Sequence[str] | None, field: Field) -> None:
     """The second half of `references`."""
     if words.sized(field, "requests", value, words.MOST):
-        for index, name in repeated(value or (), str):
+        for index, name in field.until_full(repeated(value or (), str)):
             field.duplicate(f"requests[{index}]", name)
 
 
@@ -180,7 +180,7 @@ def spec_rules(value: Object, field: Field) -> None:
 
 
 def _duplicates(items: Sequence[Object] | None, field: Field, path: str, key: Callable[[Object], Any]) -> None:
-    for index, item in repeated(items or (), key):
+    for index, item in field.until_full(repeated(items or (), key)):
         field.duplicate(f"{path}[{index}]", item)
 
 

@@ -158,7 +158,7 @@ def _declared_network(value: Object, field: Field) -> None:
         if len(value.get(name, "")) > longest:
             field.too_long(name, longest)
     if words.sized(field, "ips", value.get("ips"), _MOST_ADDRESSES):
-        for index, text in repeated(value.get("ips") or (), str):
+        for index, text in field.until_full(repeated(value.get("ips") or (), str)):
             field.duplicate(f"ips[{index}]", text)
 
 
@@ -179,8 +179,8 @@ def declared_rules(value: Object, field: Field) -> None:
     elif old is None and new is not None:
         field.within("allocation", _declared_allocation, new)
     if words.sized(field, "reservedFor", value.get("reservedFor"), _MOST_CONSUMERS):
-        for index, one in repeated(value.get("reservedFor") or (), _uid):
+        for index, one in field.until_full(repeated(value.get("reservedFor") or (), _uid)):
             field.duplicate(f"reservedFor[{index}]", one)
-    for index, one in repeated(value.get("devices") or (), _identity):
+    for index, one in field.until_full(repeated(value.get("devices") or (), _identity)):
         field.duplicate(f"devices[{index}]", one)
     field.each("devices", _declared_device_status, value.get("devices"))

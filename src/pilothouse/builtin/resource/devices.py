@@ -47,7 +47,7 @@ def drop_gated(device: Object) -> None:
 
 
 def _attributes(value: Mapping[str, Object], field: Field) -> None:
-    for name in sorted(value):
+    for name in field.names(value):
         attribute = value[name]
         field.within("attributes", words.qualified_name, name)
         text, version = attribute.get("string"), attribute.get("version")
@@ -63,7 +63,7 @@ def _attributes(value: Mapping[str, Object], field: Field) -> None:
 
 def _capacities(value: Object, field: Field) -> None:
     capacities: Mapping[str, Object] = value.get("capacity") or {}
-    for name in sorted(capacities):
+    for name in field.names(capacities):
         field.within("capacity", words.qualified_name, name)
         policy = capacities[name].get("requestPolicy")
         if policy is None:
@@ -150,7 +150,7 @@ def counters(value: Object, field: Field) -> None:
     elif len(found) > MOST_COUNTERS:
         field.too_many("counters", len(found), MOST_COUNTERS)
     else:
-        for name in sorted(found):
+        for name in field.names(found):
             field.within("counters", words.label, name)
 
 
@@ -177,7 +177,7 @@ def _declared_properties(value: Object, field: Field) -> None:
     if len(consumed) > _MOST_CONSUMED:
         field.too_many("consumesCounters", len(consumed), _MOST_CONSUMED)
     else:
-        for index, item in repeated(consumed, _consumed_set):
+        for index, item in field.until_full(repeated(consumed, _consumed_set)):
             field.duplicate(f"consumesCounters[{index}]", item)
         field.each("consumesCounters", _consumed, consumed)
     field.each("taints", taints.declared_taint, value.get("taints"))

@@ -34,7 +34,7 @@ def _values(default: str | None, values: Sequence[str], capacity: str, field: Fi
             field.invalid(path, one, "values must be sorted in ascending order")
         if amounts[index] > nanos(capacity):
             field.invalid(path, one, f"option is larger than capacity value: {capacity}")
-    for index, _ in repeated(amounts, lambda amount: amount):
+    for index, _ in field.until_full(repeated(amounts, lambda amount: amount)):
         field.duplicate(f"validValues[{index}]", values[index])
     if nanos(default) not in amounts:
         field.invalid("validValues", default, "default value is not valid according to the requestPolicy")

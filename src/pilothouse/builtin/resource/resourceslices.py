@@ -97,7 +97,7 @@ def _named(item: Object) -> Any:
 
 
 def _declared_devices(value: Sequence[Object], field: Field) -> None:
-    for index, item in repeated(value, _named):
+    for index, item in field.until_full(repeated(value, _named)):
         field.duplicate(f"[{index}]", _named(item))
     field.each("", devices.declared_device, value)
 
@@ -112,7 +112,7 @@ def _counters(value: Sequence[Object], field: Field) -> None:
     if len(value) > _MOST_COUNTER_SETS:
         field.too_many("", len(value), _MOST_COUNTER_SETS)
         return
-    for index, item in repeated(value, _named):
+    for index, item in field.until_full(repeated(value, _named)):
         field.duplicate(f"[{index}]", item)
     field.each("", _counter_set, value)
 

@@ -21,7 +21,7 @@ def _template(value: Object, field: Field) -> None:
 
 
 def _templates(value: Sequence[Object], field: Field) -> None:
-    for index, one in repeated(value, lambda one: one.get("name", "")):
+    for index, one in field.until_full(repeated(value, lambda one: one.get("name", ""))):
         field.duplicate(f"[{index}]", one)
     field.each("", _template, value)
 

@@ -63,6 +63,7 @@ _HOST_FIELDS: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespa
 _GONE: Final = {"PodSpec": frozenset({*_HOST_FIELDS, "serviceAccount"})}
 
 
+_MEMBERS: Final = "internals"  # key in Schema.compiled
 _LONGEST: Final = 128 << 10  # bytes of JSON of two structs whose difference is shown
 _MOST_LINES: Final = 20_000
 
@@ -87,18 +88,24 @@ def _fields(schema: Schema) -> Iterable[Field]:
     return [found[name] for name in (*order, *rest) if name in found]
 
 
+def _members(schema: Schema) -> list[tuple[str, str, Schema, bool]]:
+    """Of each member that is shown: its name, its name there, its type, and whether it may be nothing."""
+    known: list[tuple[str, str, Schema, bool]] | None = schema.compiled.get(_MEMBERS)
+    if known is None:
+        # Metadata is embedded there: its members stand among the others; versions and kinds are not kept.
+        hidden = ("metadata", "kind", "apiVersion") if "metadata" in schema.properties else ()
+        known = schema.compiled[_MEMBERS] = [
+            (one.name, _go_name(schema.name, one.name), one.schema, one.pointer and schema.name not in _VALUES)
+            for one in _fields(schema)
+            if one.name not in hidden
+        ]
+    return known
+
+
 def _struct(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    # Metadata is embedded there: its members stand among the others; versions and kinds are not kept.
     metadata = value.get("metadata") if "metadata" in schema.properties else None
-    hidden = ("metadata", "kind", "apiVersion") if "metadata" in schema.properties else ()
     made = {name: one for name, one in (metadata or {}).items() if one is not None}
-    made |= {
-        _go_name(schema.name, one.name): _view(
-            value.get(one.name), one.schema, one.pointer and schema.name not in _VALUES
-        )
-        for one in _fields(schema)
-        if one.name not in hidden
-    }
+    made |= {shown: _view(value.get(name), of, pointer) for name, shown, of, pointer in _members(schema)}
     if schema.name == "PodSpec":
         context = made["SecurityContext"]
         hosts = {_go_name("", name): _host(name, value.get(name)) for name in _HOST_FIELDS}

@@ -73,7 +73,7 @@ def pod_resources(spec: Object, field: Field, known_claims: list[str]) -> None:
     if value.get("claims"):
         field.forbidden("claims", "claims may not be set for Resources at pod-level")
     for kind in ("limits", "requests"):
-        for name in sorted(value.get(kind) or ()):
+        for name in field.names(value.get(kind)):
             if not is_supported(name):
                 field.not_supported(f"{kind}[{name}]", name, SUPPORTED)
     requirements(value, field)
@@ -85,13 +85,13 @@ def pod_resources(spec: Object, field: Field, known_claims: list[str]) -> None:
 def _consistency(spec: Object, value: Object, field: Field) -> None:
     requests, limits = value.get("requests") or {}, value.get("limits") or {}
     asked = of_containers(spec, "requests")
-    for name in sorted(asked):
+    for name in field.names(asked):
         if is_supported(name) and asked[name] > quantity.parse(requests.get(name, "0")):
             why = f"must be greater than or equal to aggregate container requests of {asked[name]}"
             field.invalid(f"requests[{name}]", requests.get(name, "0"), why)
     for index, container in field.numbered(spec.get("containers") or ()):
         own = _amounts(container, "limits")
-        for name in sorted(own):
+        for name in field.names(own):
             if name in limits and is_supported(name) and quantity.parse(own[name]) > quantity.parse(limits[name]):
                 why = f"must be less than or equal to pod limits of {limits[name]}"
                 field.invalid(f"containers[{index}][{name}].limits", own[name], why)

@@ -204,7 +204,7 @@ def _classes(spec: Object, field: Field) -> None:
         else:
             field.required("preemptionPolicy")
     overhead = spec.get("overhead") or {}
-    for resource in sorted(overhead):
+    for resource in field.names(overhead):
         resource_name(resource, field, f"overhead.limits[{resource}]")
         amount(resource, overhead[resource], field, f"overhead.limits[{resource}]")
 

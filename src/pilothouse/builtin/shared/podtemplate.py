@@ -21,7 +21,7 @@ Object = Mapping[str, Any]
 def annotation_keys(value: Object, field: Field) -> None:
     """Keys of annotations and their size, told at the map."""
     size = 0
-    for key in sorted(value):
+    for key in field.names(value):
         field.all_invalid("", key, words.qualified_name(key.lower()))
         size += len(key) + len(value[key])
     if size > 256 * 1024:

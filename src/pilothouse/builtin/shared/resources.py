@@ -112,11 +112,11 @@ def requirements(value: Object, field: Field) -> None:
     """Limits and requests of a container (claims apart): names, amounts, and requests within limits."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     plain = huge = False
-    for name in limits if len(limits) < 2 else sorted(limits):
+    for name in limits if len(limits) < 2 else field.names(limits):
         _checked(name, limits[name], field, f"limits[{name}]")
         plain = plain or name in ("cpu", "memory")
         huge = huge or name.startswith(HUGE_PAGES)
-    for name in requests if len(requests) < 2 else sorted(requests):
+    for name in requests if len(requests) < 2 else field.names(requests):
         _checked(name, requests[name], field, f"requests[{name}]")
         _compared(name, requests[name], limits, field)
         plain = plain or name in ("cpu", "memory")

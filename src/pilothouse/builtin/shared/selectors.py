@@ -18,7 +18,7 @@ Object = Mapping[str, Any]
 
 def labels(value: Object, field: Field) -> None:
     """Rule for a map of labels: keys and values are told at the map."""
-    for key in value if len(value) < 2 else sorted(value):
+    for key in value if len(value) < 2 else field.names(value):
         whys = words.qualified_name(key)
         if whys:
             field.all_invalid("", key, whys)

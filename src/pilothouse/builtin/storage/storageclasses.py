@@ -26,7 +26,7 @@ def _reclaim_policy(value: str, field: Field) -> None:
 def _values(value: Sequence[str], field: Field) -> None:
     if not value:
         field.required()
-    for index, text in repeated(value, str):
+    for index, text in field.until_full(repeated(value, str)):
         field.duplicate(f"[{index}]", text)
 
 

@@ -127,7 +127,7 @@ def unique(*keys: str) -> Rule:
     def run(items: Any, field: Field) -> None:
         if len(items) < 2:
             return
-        for index, item in repeated(items, identity):
+        for index, item in field.until_full(repeated(items, identity)):
             if len(keys) == 1:
                 field.duplicate(f"[{index}].{keys[0]}", item.get(keys[0]))
             else:

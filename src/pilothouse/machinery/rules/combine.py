@@ -42,6 +42,8 @@ def rules(*parts: Rule) -> Validate:
         field = Field(new, old, context)
         for part in parts:
             part(new, field)
+            if field.found and field.full:
+                break
         return field.causes() if field.found else _NOTHING
 
     return validate
@@ -52,7 +54,7 @@ def together(*parts: Rule) -> Rule:
 
     def run(value: Any, field: Field) -> bool | None:
         for part in parts:
-            if part(value, field):
+            if part(value, field) or (field.found and field.full):
                 return True
         return None
 
@@ -92,12 +94,12 @@ def at(path: str, *parts: Rule) -> Rule:
             outer = field.old
             field.old = dig(outer, steps)
             for part in todo:
-                if part(inner, field):
+                if part(inner, field) or (found and field.full):
                     break
             field.old = outer
         else:
             for part in todo:
-                if part(inner, field):
+                if part(inner, field) or (found and field.full):
                     break
         if len(found) > before:
             field.prefix(before, path)
@@ -167,7 +169,7 @@ def each_key(check: Callable[[str], Sequence[str]], show: str = "") -> Rule:
     """A vocabulary check of every key of a map, told at the map itself, or at `[key]` with show="[]"."""
 
     def run(values: Any, field: Field) -> None:
-        for name in sorted(values):
+        for name in field.names(values):
             whys = check(name)
             if whys:
                 field.all_invalid(f"[{name}]" if show else "", name, whys)

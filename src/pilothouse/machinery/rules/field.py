@@ -188,11 +188,25 @@ class Field:
         """Whether so much is wrong that it is not worth looking further."""
         return self.found.full
 
-    def numbered(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
-        """As `enumerate`, until so much is wrong that it is not worth looking further."""
-        return enumerate(items) if len(items) <= _STRIDE else self._until_full(items)
+    # Until so much is wrong that it is not worth looking further:
 
-    def _until_full(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
+    def numbered(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
+        """Indices and items of a list."""
+        return enumerate(items) if len(items) <= _STRIDE else self._in_strides(items)
+
+    def names(self, values: Iterable[str] | None) -> Iterable[str]:
+        """The keys of a map in their order."""
+        ordered = sorted(values or ())
+        return ordered if len(ordered) <= _STRIDE else (name for _, name in self._in_strides(ordered))
+
+    def until_full(self, items: Iterable[V]) -> Iterator[V]:
+        """What is wrong one by one."""
+        for item in items:
+            if self.full:
+                return
+            yield item
+
+    def _in_strides(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
         for start in range(0, len(items), _STRIDE):
             if self.full:
                 return
