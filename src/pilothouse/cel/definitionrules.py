@@ -11,7 +11,7 @@ from pilothouse.cel.schemarules import OLD, SELF, Compiled, compile_rule
 from pilothouse.cel.schematypes import REQUEST, least_bytes, type_of
 from pilothouse.cel.types import Type
 from pilothouse.cel.work import UNBOUNDED
-from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.errors import MOST_CAUSES, Cause
 from pilothouse.machinery.rules.field import quoted, shown
 from pilothouse.machinery.structural.node import RULES, Node
 
@@ -64,6 +64,7 @@ class _Walk:
         """`count`: how many values an object may have here, None for no limit; `loose`: a list without keys above."""
         if not node.has_rules:
             return
+        before = len(self.written)
         for name in sorted(node.properties):
             self.node(node.properties[name], f"{path}.properties[{name}]", count, loose)
         if node.additional is not None:
@@ -72,21 +73,20 @@ class _Walk:
         if node.items is not None:
             below = loose or ("" if node.list_type == "map" else path)
             self.node(node.items, f"{path}.items", _times(count, node.raw.get("maxItems")), below)
-        self._rules(node, path, count, loose)
+        self._rules(node, path, count, loose, before)
 
-    def _rules(self, node: Node, path: str, count: int | None, loose: str) -> None:
+    def _rules(self, node: Node, path: str, count: int | None, loose: str, before: int) -> None:
+        """`before`: how many causes there were before anything at the node or below it was looked at."""
         raws = node.raw.get(RULES) or ()
-        before = len(self.written)
         for place, raw in enumerate(raws):
             self._text(raw, node, f"{path}.{RULES}[{place}]")
         kind = type_of(node)
-        if not raws or kind is None or len(self.written) > before or self._bad(path) or self._broken(path):
+        if not raws or kind is None or len(self.written) > before or self._bad(path):
             return
         for place, raw in enumerate(raws):
+            if len(self.compiled) >= MOST_CAUSES:
+                break
             self._one(raw, node, kind, f"{path}.{RULES}[{place}]", count, loose)
-
-    def _broken(self, path: str) -> bool:
-        return any(cause.field.startswith(path) for cause in self.written)
 
     # -- texts
 

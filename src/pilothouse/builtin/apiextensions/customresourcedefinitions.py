@@ -6,6 +6,7 @@ is for those who run them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -200,8 +201,11 @@ def _structural(value: Object, field: Field, path: str) -> bool:
 def _expressions(value: Object, field: Field, path: str, wrong: Sequence[str]) -> None:
     """Rules are compiled where nothing is `wrong` with what they speak of (paths; "" is everything)."""
 
+    ordered = sorted(wrong)
+
     def bad(place: str) -> bool:
-        return any(not where or where.startswith(place) for where in wrong)
+        at = bisect_left(ordered, place)
+        return "" in ordered[:1] or (at < len(ordered) and ordered[at].startswith(place))
 
     for cause in definition_problems(Node(value, root=True), path, bad, lambda rule: as_json(rule_form(rule))):
         field.add(f"/{cause.field}", cause.reason, cause.message)

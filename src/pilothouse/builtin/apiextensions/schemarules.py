@@ -27,6 +27,10 @@ class _Place:
     in_metadata: bool = False
     no_default: str = ""
 
+    @property
+    def below(self) -> _Place:
+        return replace(self, root=False) if self.root else self
+
 
 def schema_rules(value: Object, field: Field) -> None:
     """Rule for the root of a schema."""
@@ -36,7 +40,7 @@ def schema_rules(value: Object, field: Field) -> None:
 def _node(schema: Object, field: Field, place: _Place) -> None:
     _keywords(schema, field, place)
     _properties(schema, field, place)
-    inside = replace(place, root=False)
+    inside = place.below
     _below(schema, "not", field, inside)
     for name in ("allOf", "oneOf", "anyOf"):
         field.each(name, _node_at(inside), schema.get(name))
@@ -89,7 +93,7 @@ def _properties(schema: Object, field: Field, place: _Place) -> None:
     properties, more = schema.get("properties") or {}, schema.get("additionalProperties")
     if properties and more is not None and more is not True:
         field.forbidden("additionalProperties", "additionalProperties and properties are mutual exclusive")
-    below = replace(place, root=False)
+    below = place.below
     _below(schema, "additionalProperties", field, replace(below, no_default=_IN_MAP) if place.in_metadata else below)
     for key in properties if len(properties) < 2 else field.names(properties):
         own = below

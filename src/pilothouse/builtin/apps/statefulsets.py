@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.builtin.apps.deployments import PACKAGE, not_empty_selector, rolling_update
 from pilothouse.builtin.shared.claims import claim_spec
 from pilothouse.builtin.shared.counts import never_less, not_negative_counts, within_total
-from pilothouse.builtin.shared.internals import internal
+from pilothouse.builtin.shared.internals import internal, internals
 from pilothouse.builtin.shared.poddefaults import claim_spec_defaults, template_defaults
 from pilothouse.builtin.shared.podtemplate import selected_template
 from pilothouse.builtin.shared.portions import amount, at_most_all, portion
@@ -125,8 +125,8 @@ def _only(spec: Mapping[str, Any], field: Field) -> None:
     changed = [name for name in _FIXED if not same(spec.get(name), old.get(name))]
     for name in changed:
         shown = spec.get(name)
-        if name == "volumeClaimTemplates" and shown is not None:
-            shown = [internal("PersistentVolumeClaim", one) for one in shown]
+        if name == "volumeClaimTemplates":
+            shown = internals("PersistentVolumeClaim", shown)
         field.invalid(name, shown, IMMUTABLE)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared.internals import diff, internal
+from pilothouse.builtin.shared.internals import diff, internal, internals
 from pilothouse.builtin.shared.podannotations import MIRROR
 from pilothouse.builtin.shared.qos import qos_class
 from pilothouse.builtin.shared.same import same
@@ -80,8 +80,11 @@ def _gated_affinity(new: Object, old: Object, field: Field) -> None:
         return
     path = f"affinity.nodeAffinity.{_NODE_RULES}.nodeSelectorTerms"
     if after is None or len(after) != len(before):
-        shown = [internal("NodeSelectorTerm", one) for one in after] if after is not None else None
-        field.invalid(path, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+        field.invalid(
+            path,
+            internals("NodeSelectorTerm", after),
+            "no additions/deletions to non-empty NodeSelectorTerms list are allowed",
+        )
         return
     for index, (one, other) in enumerate(zip(before, after, strict=True)):
         if not _extended(other, one):

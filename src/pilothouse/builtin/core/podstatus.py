@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.shared.internals import internal
+from pilothouse.builtin.shared.internals import internals
 from pilothouse.builtin.shared.security import MAX_ID
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import IMMUTABLE, Field
@@ -96,7 +96,7 @@ def _addresses(name: str, status: Object, field: Field, single: str) -> None:
             text = found[broken].get("ip", "")
             field.internal(name, f"failed to check for dual stack with error:invalid IP[{broken}]: {text}")
         if (broken >= 0 or len(families) != 2 or len(found) > 2) and not field.full:
-            field.invalid(name, [internal("PodIP", one) for one in found], _ONE_EACH)
+            field.invalid(name, internals("PodIP", found), _ONE_EACH)
 
 
 def _claim_statuses(items: Sequence[Object], spec: Object, field: Field) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pilothouse.builtin.resource import devices, taints, words
 from pilothouse.builtin.shared.fields import fixed, sent_empty
-from pilothouse.builtin.shared.internals import internal
+from pilothouse.builtin.shared.internals import internals
 from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, immutable, repeated, rules
@@ -49,8 +49,9 @@ def _selector(value: Object, field: Field) -> None:
     node_selector(value, field)
     terms = value.get("nodeSelectorTerms") or []
     if len(terms) > 1:
-        shown = [internal("NodeSelectorTerm", one) for one in terms]
-        field.invalid("nodeSelectorTerms", shown, "must have exactly one node selector term")
+        field.invalid(
+            "nodeSelectorTerms", internals("NodeSelectorTerm", terms), "must have exactly one node selector term"
+        )
 
 
 def _place(value: Object, field: Field) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -64,7 +64,7 @@ _GONE: Final = {"PodSpec": frozenset({*_HOST_FIELDS, "serviceAccount"})}
 
 
 _MEMBERS: Final = "internals"  # key in Schema.compiled
-_LONGEST: Final = 128 << 10  # bytes of JSON of two structs whose difference is shown
+_LONGEST: Final = 128 << 10  # bytes of JSON of what is shown in this form, or of two whose difference is shown
 _MOST_LINES: Final = 20_000
 
 
@@ -136,8 +136,24 @@ def _zero(schema: Schema) -> Any:
 
 
 def internal(type_name: str, value: Mapping[str, Any], package: str = CORE) -> dict[str, Any]:
-    """The internal form of a struct of `package`, as a dict in the order of its fields."""
+    """The internal form of a struct of `package`, as a dict in the order of its fields.
+
+    What is so long that nobody would read it is shown as it was sent: the form of a short volume has 900 characters.
+    """
+    if len(orjson.dumps(value)) > _LONGEST:
+        return dict(value)
     return _struct(value, builtin_types().get(package, type_name))
+
+
+def internals(
+    type_name: str, values: Sequence[Mapping[str, Any]] | None, package: str = CORE
+) -> list[dict[str, Any]] | None:
+    """As `internal`, of a list; None where there is none."""
+    if values is None:
+        return None
+    if len(orjson.dumps(values)) > _LONGEST:
+        return list(map(dict, values))
+    return [internal(type_name, one, package) for one in values]
 
 
 def diff(type_name: str, old: Mapping[str, Any], new: Mapping[str, Any], package: str = CORE) -> str:
