@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pilothouse.builtin.types import CORE, META, builtin_types
 from pilothouse.machinery.typed import fieldsv1
 from pilothouse.machinery.typed.fieldset import (
     contains,
@@ -16,9 +18,11 @@ from pilothouse.machinery.typed.fieldset import (
     is_member,
     members,
     of_paths,
+    order,
     subtract,
     union,
 )
+from pilothouse.machinery.typed.own import added
 from pilothouse.machinery.typed.text import path_text
 
 Path = tuple[str, ...]
@@ -128,3 +132,27 @@ def test_a_member_is_a_leaf_or_says_so() -> None:
 def test_paths_as_messages_show_them() -> None:
     path = ("f:spec", 'k:{"containerPort":80,"protocol":"TCP"}', 'v:"x"', "i:3", "f:a.b/c", 'k:{"n":null,"t":true}')
     assert path_text(path) == '.spec[containerPort=80,protocol="TCP"][="x"][3].a.b/c[n=null,t=true]'
+
+
+@pytest.mark.parametrize("count", [3, 40])
+@pytest.mark.parametrize(
+    ("struct", "name", "item"),
+    [
+        ("Container", "ports", lambda n: {"containerPort": n * 7 % 41, "protocol": "UDP" if n % 2 else "TCP"}),
+        ("Container", "ports", lambda n: {"containerPort": n * 7 % 41}),
+        ("PodSpec", "topologySpreadConstraints", lambda n: {"topologyKey": ' !"\\k'[n % 5] * (n % 7), "maxSkew": n}),
+        ("PodSpec", "topologySpreadConstraints", lambda n: {"topologyKey": f"k{n}", "whenUnsatisfiable": "\u2028" * n}),
+        ("PodSpec", "topologySpreadConstraints", lambda n: {"topologyKey": n if n == 2 else f"k{n}"}),
+        ("Container", "env", lambda n: {"name": f"{chr(32 + n)}x", "value": ""}),
+        ("ObjectMeta", "finalizers", lambda n: f"{chr(32 + n * 5 % 90)}/x"),
+    ],
+)
+def test_items_stand_in_their_order_however_many_there_are(
+    count: int, struct: str, name: str, item: Callable[[int], Any]
+) -> None:
+    home = META if struct == "ObjectMeta" else CORE
+    own = added(builtin_types().get(home, struct).properties[name].schema)
+    items = [item(number) for number in range(count)]
+    found = own(items)
+    assert list(found) == sorted(found, key=order)
+    assert list(own(items[::-1]).items()) == list(found.items())

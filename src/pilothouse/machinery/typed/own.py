@@ -149,7 +149,7 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     def leaves(value: Any) -> Node:
         if type(value) is not dict or not value:
             return LEAF
-        named = {f"f:{name}": LEAF for name in sorted(value)}
+        named = dict.fromkeys(map("f:".__add__, sorted(value)), LEAF)
         return {SELF: LEAF, **named} if whole else named
 
     def granular(value: Any) -> Node:
@@ -174,7 +174,11 @@ def _set(shape: Shape, whole: bool) -> Own:
         if type(value) is not list or not value:
             return LEAF
         out: Node = {SELF: LEAF} if whole else {}
-        for item in dict.fromkeys(value) if set(map(type, value)) == _TEXTS else value:
+        if set(map(type, value)) == _TEXTS:
+            texts = map(encode_basestring, sorted(set(value)))
+            out.update(dict.fromkeys(map("v:".__add__, texts), LEAF))
+            return out
+        for item in value:
             out[element(item)] = LEAF
         return ordered(out)
 
@@ -200,7 +204,7 @@ def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> 
 
     item_shape = shape_of(shape.item) if shape.item is not None else shape
     if item_shape.kind != STRUCT or len(shape.keys) != 1 or shape.keys[0][1] is not None:
-        return items
+        return items if own is None else _keyed_by_some(shape, own, whole, items)
     return _keyed_by_text(shape, _Frames(item_shape, child, whole, True), whole, items)
 
 
@@ -231,6 +235,47 @@ def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> O
         out: Node = {SELF: LEAF} if whole else {}
         keys.sort()
         for key in keys:
+            out[key] = nodes[key]
+        return out
+
+    return items
+
+
+_MANY: Final = 16
+_WRITERS: Final[dict[type, Callable[[Any], str]]] = {str: encode_basestring, int: str}  # of keys that sort as they are
+
+
+def _keyed_by_some(shape: Shape, own: Own, whole: bool, slowly: Own) -> Own:
+    """A long list of structs with several keys, which have the same types in all of them."""
+    keys = shape.keys
+    names = (f"{encode_basestring(name)}:".replace("%", "%%") + "%s" for name, _ in keys)
+    form = f"k:{{{','.join(names)}}}"
+
+    def items(value: Any) -> Node:
+        if type(value) is not list or len(value) < _MANY or type(value[0]) is not dict:
+            return slowly(value)
+        types = [type(value[0].get(name, default)) for name, default in keys]
+        if not _WRITERS.keys() >= set(types):
+            return slowly(value)
+        writers = None if set(types) == _TEXTS else [_WRITERS[kind] for kind in types]
+        nodes: Node = {}
+        order = []
+        for item in value:
+            found = [item.get(name, default) for name, default in keys] if type(item) is dict else []
+            if list(map(type, found)) != types:
+                return slowly(value)
+            if writers is None:
+                key = form % tuple(map(encode_basestring, found))
+            else:
+                key = form % tuple([write(one) for write, one in zip(writers, found, strict=True)])
+            if key in nodes:
+                return slowly(value)
+            node = own(item)
+            nodes[key] = node if whole or not node else {SELF: LEAF, **node}
+            order.append((found, key))
+        order.sort()
+        out: Node = {SELF: LEAF} if whole else {}
+        for _, key in order:
             out[key] = nodes[key]
         return out
 
