@@ -6,6 +6,7 @@ and Selectors",
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, Final
 
 from pilothouse.machinery import names
@@ -316,10 +317,10 @@ def validate_finalizers(finalizers: list[str], path: str = "metadata.finalizers"
 
 def _without_domain(finalizers: list[str], path: str) -> Causes:
     text = "name is neither a standard finalizer name nor is it fully qualified"
-    wrong = [
+    wrong = (
         (index, name) for index, name in enumerate(finalizers) if "/" not in name and name not in _STANDARD_FINALIZERS
-    ]
-    return [_invalid(f"{path}[{index}]", name, text) for index, name in wrong[:MOST_CAUSES]]
+    )
+    return [_invalid(f"{path}[{index}]", name, text) for index, name in islice(wrong, MOST_CAUSES)]
 
 
 def fold_owners(obj: Object) -> str:

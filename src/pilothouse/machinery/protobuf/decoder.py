@@ -1,9 +1,10 @@
 """From protobuf to an object in its JSON form: one generated function for each message type, made when first needed.
 
 Generated code reads straight ahead: it asks for each field once, by number, as every encoder of the original writes
-them. Whatever does not fit (another order, a field twice, unknown fields, damage) raises `Odd`; then `repair` reads
-the message field by field, puts it in order or names what is wrong, and the straight code reads the result. What is
-left out follows Go's JSON encoding of the same struct.
+them. What is left of a message then (fields in another order, unknown ones) is read by `rest`. Whatever else does not
+fit (a message in two parts, damage) raises `Damaged`; then `repair` reads the message field by field, puts it in order
+or names what is wrong, and the straight code reads the result. What is left out follows Go's JSON encoding of the same
+struct.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_items
 from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
-from pilothouse.machinery.protobuf.repair import MAX_DEPTH, repair
+from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
+from pilothouse.machinery.protobuf.rest import check_count, in_order, rest_of
 from pilothouse.machinery.protobuf.wire import (
     LENGTH,
     VARINTS,
+    Damaged,
+    InParts,
     Odd,
     ProtobufError,
     TooMany,
@@ -27,6 +31,7 @@ from pilothouse.machinery.protobuf.wire import (
     read_int32,
     read_int64,
     read_unsigned,
+    run,
 )
 from pilothouse.machinery.schema import Schema
 
@@ -54,15 +59,18 @@ def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = 
     Raises ProtobufError with the original's words.
     """
     data = bytes(data)
+    decode = decoder(schema)
     try:
-        decode = decoder(schema)
         try:
             return _decode(decode, data, api_version, kind)
-        except TooMany:
-            raise
-        except (Odd, IndexError, ProtobufError):
-            return _decode(decode, repair(schema, data), api_version, kind)
-    except (Odd, IndexError):
+        except Damaged as error:
+            if not isinstance(error.why, InParts):
+                check(error.schema, error.data[error.start : error.end])  # says what is wrong, if anything is
+            whole = repair(schema, data)
+        return _decode(decode, whole, api_version, kind)
+    except Damaged as error:
+        if isinstance(error.why, ProtobufError):
+            raise error.why from None
         raise ProtobufError("unexpected EOF") from None
     except RecursionError:
         raise ProtobufError("proto: message is nested too deep") from None
@@ -95,6 +103,7 @@ class _Source:
     """
 
     def __init__(self, schema: Schema) -> None:
+        self.schema = schema
         self.slots = plan.slots(schema)
         self.nests = plan.nests_itself(schema)
         self.wide = False  # whether `t` holds two bytes
@@ -102,11 +111,27 @@ class _Source:
         self.waiting: list[Slot] = []  # read, but to be put into `d` behind fields that are read later
         self.names: dict[str, Any] = {
             "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
-            "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany,
+            "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged, "schema": schema,
+            "run": run, "check_count": check_count, "in_order": in_order,
         }  # fmt: skip
 
     def build(self) -> tuple[str, dict[str, Any]]:
-        self._add(0, f"def decode(b, s, i, end, d{', depth=0' if self.nests else ''}):")
+        self._body()
+        lazily(self.names, "rest", lambda: rest_of(self.schema, decoder(self.schema)))
+        source = [
+            f"def decode(b, s, i, end, d{', depth=0' if self.nests else ''}):",
+            "    start = i",
+            "    try:",
+            *["    " + line for line in self.lines],
+            "    except TooMany: raise",
+            "    except Damaged as error:",
+            "        if error.is_within(b, end): raise",
+            "        raise Damaged(schema, b, start, end, error) from None",
+            "    except (Odd, IndexError, E) as error: raise Damaged(schema, b, start, end, error) from None",
+        ]
+        return "\n".join(source), self.names
+
+    def _body(self) -> None:
         if self.nests:
             self._add(1, f"if depth > {MAX_DEPTH}: raise E('proto: message is nested too deep')")
         self._add(1, "t = b[i] if i < end else 0")
@@ -122,8 +147,7 @@ class _Source:
             if late:
                 self.waiting.append(slot)
             self._flush(read)
-        self._add(1, "if i != end: raise Odd", "return d")
-        return "\n".join(self.lines), self.names
+        self._add(1, f"return d if i == end else rest(b, i, end, d{', depth' if self.nests else ''})")
 
     def _add(self, indent: int, *lines: str) -> None:
         self.lines += ["    " * indent + line for line in lines]
@@ -146,16 +170,18 @@ class _Source:
             return
         self._add(1, f"if t == {number}:")
         if slot.label == LIST:
-            self._add(2, f"{target} l = []" if target[0] == "d" else f"l = {target} []", f"while t == {number}:")
-            self._value(slot, 3, "l.append({})")
+            self._add(2, f"{target} l = []" if target[0] == "d" else f"l = {target} []")
             if most := most_items(slot):
-                self._add(3, f"if len(l) > {most}: raise TooMany({slot.go_name!r}, {most})")
+                least = most * (len(tag(slot)) + 1)
+                self._add(2, f"if end - i > {least}: check_count(b, i, end, {number}, {slot.go_name!r}, {most})")
+            self._add(2, f"while t == {number}:")
+            self._value(slot, 3, "l.append({})")
             if slot.kind in (s.INT32, s.INT64):
                 self._packed(slot, target)
         elif slot.label == MAP:
             self._add(2, f"{target} m = {{}}", "p, u = '', False", f"while t == {number}:")
             self._entry(slot)
-            self._add(2, "if u:", "    l = sorted(m.items())", "    m.clear()", "    m.update(l)")
+            self._add(2, "if u: in_order(m)")
         else:
             self._value(slot, 2, f"{target} {{}}", self._kept(slot))
         self._else(slot, target)
@@ -237,33 +263,51 @@ class _Source:
             self._add(indent, *self._next("e"))
         else:
             self._length(indent)
-            self._put(self._payload(slot, "i", "e", indent), indent, put, kept)
+            more = self._empty_items(slot, indent)
+            self._put(self._payload(slot, "i", "e", indent + more), indent + more, put, kept)
             self._add(indent, *self._next("e"))
+
+    def _empty_items(self, slot: Slot, indent: int) -> int:
+        """Takes empty items of a list all at once: 1 where what follows is for other items, 0 where it is for all."""
+        empty = empty_literal(slot.schema) if slot.kind == s.STRUCT else "''"
+        if slot.label != LIST or slot.kind not in (s.STRUCT, s.STRING) or len(empty) > _LONG:
+            return 0
+        written = tag(slot)
+        several = f"[{empty}] * n" if slot.kind == s.STRING else f"[{empty} for _ in range(n)]"
+        self._add(
+            indent,
+            "if not n:",
+            f"    if b[i - 2] != {ord(written[-1])}: raise Odd",  # a zero of more than one byte
+            f"    e = run(b, i - {len(written) + 1}, i, end)",
+            f"    n = (e - i) // {len(written) + 1} + 1",
+            f"    l += {several}",
+            "else:",
+        )
+        return 1
 
     def _put(self, value: str, indent: int, put: str, kept: str) -> None:
         late = put[0] == "x"
         if not kept:
             self._add(indent, put.format(value))
             return
-        self._add(indent, f"v = {value}", f"if {kept.format('v')}: {put.format('v')}")
+        if value != "v":
+            self._add(indent, f"v = {value}")
+        self._add(indent, f"if {kept.format('v')}: {put.format('v')}")
         if late:
             self._add(indent, f"else: {put.format('N')}")
 
     def _payload(self, slot: Slot, start: str, stop: str, indent: int) -> str:
         """The expression for a value whose bytes are at start to stop."""
         if slot.kind == s.STRING:
-            self._add(indent, f"v = s[{start}:{stop}]")
-            return "v if v.isascii() else U(v)"
+            self._add(indent, f"v = s[{start}:{stop}]", "if not v.isascii(): v = U(v)")
+            return "v"
         if slot.kind in _FROM_BYTES:
             function = f"P{slot.number}"
             self.names[function] = _FROM_BYTES[slot.kind]
             # Embedded objects and byte strings must be whole: what was cut short is not worth parsing.
             return f"{function}(b[{start}:{stop}])"
         deeper = ", depth + 1" if self.nests and slot.kind != plan.WRAPPED and self._target_nests(slot) else ""
-        read = f"{self._nested(slot)}(b, s, {start}, {stop}, {{}}{deeper})"
-        if slot.label == LIST and slot.kind == s.STRUCT and len(empty := empty_literal(slot.schema)) < _LONG:
-            return f"{read} if n else {empty}"  # bodies that are meant to hurt are full of empty messages
-        return read
+        return f"{self._nested(slot)}(b, s, {start}, {stop}, {{}}{deeper})"
 
     def _target_nests(self, slot: Slot) -> bool:
         message = plan.message_of(slot)
@@ -277,6 +321,7 @@ class _Source:
 
     def _entry(self, slot: Slot) -> None:
         """Reads one entry of a map: exactly a key and a value. `u` tells that the keys do not rise."""
+        self._add(3, "q = i")
         self._length(3)
         self._add(
             3,
@@ -287,7 +332,12 @@ class _Source:
             "j = i + n",
             "k = s[i:j]",
             "if not k.isascii(): k = U(k)",
-            "if k <= p: u = bool(m)",
+            "if k <= p:",
+            "    u = bool(m)",
+            "    if k == p:",  # the last of equal ones will do
+            "        w = run(b, q, e, end)",
+            "        j += w - e",
+            "        e = w",
             "p = k",
         )
         if slot.kind in plan.VARINTS or slot.kind == s.FLOAT64:

@@ -4,7 +4,7 @@ Fields come in order of their numbers, each singular one once (the last value co
 unpacked, maps by key without doubles, unknown fields left out. Errors have the original's words.
 
 A megabyte may hold half a million fields, so the loops here are flat: what can be known of a type beforehand is in its
-`_Plan`, and values that are one byte are not looked at twice.
+`Known`, and values that are one byte are not looked at twice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pilothouse.kit.record import record
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
-from pilothouse.machinery.protobuf.plan import LIST, MAP, Slot
+from pilothouse.machinery.protobuf.plan import LIST, MAP, ONE, Slot
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     FIXED32,
@@ -27,6 +27,7 @@ from pilothouse.machinery.protobuf.wire import (
     ProtobufError,
     TooMany,
     read_unsigned,
+    run,
 )  # fmt: skip
 from pilothouse.machinery.schema import Schema
 
@@ -34,12 +35,21 @@ MAX_DEPTH: Final = 100  # of messages that hold themselves
 _EOF: Final = "unexpected EOF"
 _ONE_BYTE: Final = tuple(bytes((number,)) for number in range(128))
 _EMPTY: Final = b"\0"  # the length of nothing
+SHORT: Final = 16  # bytes of a field that might come very often
 
 
 def repair(schema: Schema, data: bytes) -> bytes:
     """Raises ProtobufError for data that is no message of the type."""
     try:
-        return _read(_plan(schema), data, 0)
+        return _read(known(schema), data, 0, False)
+    except IndexError:
+        raise ProtobufError(_EOF) from None
+
+
+def check(schema: Schema, data: bytes) -> None:
+    """Raises ProtobufError for data that is no message of the type: of what is wrong, what comes first."""
+    try:
+        _read(known(schema), data, 0, True)
     except IndexError:
         raise ProtobufError(_EOF) from None
 
@@ -52,7 +62,7 @@ def _sized(payload: bytes) -> bytes:
     return _varint(len(payload)) + payload
 
 
-def _length(data: bytes, at: int, end: int) -> tuple[int, int]:
+def length(data: bytes, at: int, end: int) -> tuple[int, int]:
     """Start and end of the payload whose length is at `at`."""
     size = data[at]
     at += 1
@@ -68,13 +78,14 @@ def _length(data: bytes, at: int, end: int) -> tuple[int, int]:
 def skip(data: bytes, at: int, wire: int, end: int) -> int:
     """The place behind an unknown field's value, groups included."""
     depth = 0
+    start = at
     while True:
         if wire == VARINT:
             at = at + 1 if data[at] < 128 else read_unsigned(data, at)[1]
         elif wire == FIXED64:
             at += 8
         elif wire == LENGTH:
-            at = _length(data, at, end)[1]
+            at = length(data, at, end)[1]
         elif wire == FIXED32:
             at += 4
         elif wire == START_GROUP:
@@ -89,6 +100,18 @@ def skip(data: bytes, at: int, wire: int, end: int) -> int:
             raise ProtobufError(_EOF)
         if not depth:
             return at
+        size = at - start
+        if size and data[at] == data[start]:  # within a group, and perhaps the same again
+            copies = (run(data, start, at, end) - at) // size
+            if wire == START_GROUP:
+                depth += copies
+            elif wire == END_GROUP:
+                copies = min(copies, depth)
+                depth -= copies
+            at += copies * size
+            if not depth:
+                return at
+        start = at
         tag = data[at]
         if tag < 128:
             at += 1
@@ -104,14 +127,16 @@ class _Way:
     """How one field is taken up."""
 
     slot: Slot
+    number: int
     label: str
     wire: int
     tag: bytes
     message: Schema | None  # of a value, or of a map's values
+    once: bool  # a text, a number: the last one counts
     most: int  # messages in a list; 0: any number
 
 
-class _Plan:
+class Known:
     """What is known of a message type. `ways` are by tag, `numbers` by field number."""
 
     __slots__ = ("name", "nests", "numbers", "ways")
@@ -124,25 +149,28 @@ class _Plan:
         for slot in plan.slots(schema):
             wire = LENGTH if slot.label == MAP else _wire(slot)
             tag = slot.number << 3 | wire
-            way = _Way(slot, slot.label, wire, _varint(tag), plan.message_of(slot), most_items(slot))
+            message = plan.message_of(slot)
+            once = slot.label == ONE and message is None
+            way = _Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, most_items(slot))
             self.ways[tag] = self.numbers[slot.number] = way
 
 
-def _plan(schema: Schema) -> _Plan:
-    made: _Plan | None = schema.compiled.get("protobuf.repair")
+def known(schema: Schema) -> Known:
+    made: Known | None = schema.compiled.get("protobuf.repair")
     if made is None:
-        made = schema.compiled["protobuf.repair"] = _Plan(schema)
+        made = schema.compiled["protobuf.repair"] = Known(schema)
     return made
 
 
-def _read(known: _Plan, data: bytes, depth: int) -> bytes:
-    """One message, which is all of `data`."""
+def _read(fields: Known, data: bytes, depth: int, only_check: bool) -> bytes:
+    """One message, which is all of `data`; nothing of worth where it is only to be checked."""
     if depth > MAX_DEPTH:
         raise ProtobufError("proto: message is nested too deep")
     found: dict[int, Any] = {}  # by field number: a value, the parts of a message, values of a list, a map
-    ways, end, at = known.ways, len(data), 0
-    strange = -1  # the last tag of an unknown number, which needs no second look
+    ways, end, at, last = fields.ways, len(data), 0, -1
+    strange: set[int] = set()  # tags of unknown numbers
     while at < end:
+        start = at
         tag = data[at]
         at += 1
         if tag > 127:
@@ -152,82 +180,93 @@ def _read(known: _Plan, data: bytes, depth: int) -> bytes:
             else:
                 tag, at = read_unsigned(data, at - 1)
                 tag &= 0x7FFFFFFFF
-        if tag == strange:
-            at = at + 1 if data[at] < 128 else read_unsigned(data, at)[1]
-            continue
         way = ways.get(tag)
         if way is None:
-            at = _other(known, tag, data, at, found)
-            if not tag & 7:
-                strange = tag
-        elif way.wire == VARINT:
-            value = data[at]
-            at += 1
-            if value > 127:
-                value, at = read_unsigned(data, at - 1)
-            _put(found, way, _varint(value))
-        elif way.wire == LENGTH:
+            if tag in strange:
+                at = skip(data, at, tag & 7, end) if tag & 7 or data[at] > 127 else at + 1
+                continue
+            at = _other(fields, tag, data, at, found)
+            if tag >> 3 not in fields.numbers:
+                strange.add(tag)
+                at = run(data, start, at, end)
+            continue
+        if way.wire == LENGTH:
             size = data[at]
             if size < 128 and at + size < end:
-                start = at + 1
-                at = start + size
+                value_at = at + 1
+                at = value_at + size
             else:
-                start, at = _length(data, at, end)
+                value_at, at = length(data, at, end)
             if way.label == MAP:
-                key, written = _entry(way, data, start, at, depth)
-                found.setdefault(way.slot.number, {})[key] = written
+                key, written = _entry(way, data, value_at, at, depth, only_check)
+                found.setdefault(way.number, {})[key] = written
+            elif way.once:
+                found[way.number] = data[value_at:at]
             else:
-                _take(found, way, data[start:at], depth)
+                value = data[value_at:at]
+                if way.label == LIST or only_check:  # parts of a message can be put in order when all are known
+                    value = _nested(way, value, depth, only_check) if size else _EMPTY
+                put(found, way, value)
         else:
-            at += 8
-            if at > end:
-                raise ProtobufError(_EOF)
-            _put(found, way, data[at - 8 : at])
-    return _written(known, found, depth)
+            value, at = _number(way, data, at, end)
+            put(found, way, value)
+        if tag == last and at - start < SHORT:
+            at = put_again(found[way.number], way, data, start, at, end)
+        last = tag
+    return _EMPTY if only_check else _written(fields, found, depth)
 
 
-def _put(found: dict[int, Any], way: _Way, value: bytes) -> None:
-    """A number."""
-    number = way.slot.number
-    if way.label != LIST:
-        found[number] = value
-    elif number in found:
-        found[number].append(value)
-    else:
-        found[number] = [value]
+def _number(way: _Way, data: bytes, at: int, end: int) -> tuple[bytes, int]:
+    """As it is written, and the place behind it."""
+    if way.wire == VARINT:
+        value = data[at]
+        if value < 128:
+            return _ONE_BYTE[value], at + 1
+        value, at = read_unsigned(data, at)
+        return _varint(value), at
+    if at + 8 > end:
+        raise ProtobufError(_EOF)
+    return data[at : at + 8], at + 8
 
 
-def _take(found: dict[int, Any], way: _Way, value: bytes, depth: int) -> None:
-    """What has a length."""
-    number = way.slot.number
-    if way.label != LIST and way.message is None:
-        found[number] = value
+def put(found: dict[int, Any], way: _Way, value: bytes) -> None:
+    """One value more, or the only one."""
+    if way.once:
+        found[way.number] = value
         return
-    if way.label == LIST:
-        value = _nested(way, value, depth) if value else _EMPTY
-    there = found.get(number)
+    there = found.get(way.number)
     if there is None:
-        found[number] = [value]
+        found[way.number] = [value]
         return
     there.append(value)
     if way.most and len(there) > way.most:
         raise TooMany(way.slot.go_name, way.most)
 
 
-def _other(known: _Plan, tag: int, data: bytes, at: int, found: dict[int, Any]) -> int:
+def put_again(there: Any, way: _Way, data: bytes, start: int, at: int, end: int) -> int:
+    """Takes up the copies that follow of the field at data[start:at]; the place behind them."""
+    behind = run(data, start, at, end)
+    if there.__class__ is list:
+        there += there[-1:] * ((behind - at) // (at - start))
+        if way.most and len(there) > way.most:
+            raise TooMany(way.slot.go_name, way.most)
+    return behind
+
+
+def _other(fields: Known, tag: int, data: bytes, at: int, found: dict[int, Any]) -> int:
     """A field that is unknown, packed or of another wire type: the place behind it."""
     wire, number = tag & 7, tag >> 3
     if wire == END_GROUP:
-        raise ProtobufError(f"proto: {known.name}: wiretype end group for non-group")
+        raise ProtobufError(f"proto: {fields.name}: wiretype end group for non-group")
     if number == 0 or number >> 31:
         shown = number - (1 << 32) if number >> 31 else number
-        raise ProtobufError(f"proto: {known.name}: illegal tag {shown} (wire type {wire})")
-    way = known.numbers.get(number)
+        raise ProtobufError(f"proto: {fields.name}: illegal tag {shown} (wire type {wire})")
+    way = fields.numbers.get(number)
     if way is None:
         return skip(data, at, wire, len(data))
     if wire != LENGTH or way.label != LIST:
         raise ProtobufError(f"proto: wrong wireType = {wire} for field {way.slot.go_name}")
-    start, at = _length(data, at, len(data))
+    start, at = length(data, at, len(data))
     if start < at:
         found.setdefault(number, []).extend(_unpacked(data[start:at], way.wire))
     return at
@@ -249,38 +288,43 @@ def _unpacked(data: bytes, wire: int) -> list[bytes]:
     return values
 
 
-def _entry(way: _Way, data: bytes, at: int, end: int, depth: int) -> tuple[bytes, bytes]:
+def _entry(way: _Way, data: bytes, at: int, end: int, depth: int, only_check: bool) -> tuple[bytes, bytes]:
     """Key and written value of a map's entry; what is missing is empty."""
     key = value = b""
     while at < end:
         tag = data[at]
         at += 1
-        if tag == 10:
-            start, at = _length(data, at, end)
-            key = data[start:at]
-        elif tag == 18:
-            start, at = _length(data, at, end)
-            value = data[start:at]
+        if tag == 10 or tag == 18:
+            size = data[at]
+            if size < 128 and at + size < end:
+                start = at + 1
+                at = start + size
+            else:
+                start, at = length(data, at, end)
+            if tag == 10:
+                key = data[start:at]
+            else:
+                value = data[start:at]
         else:
             tag, at = read_unsigned(data, at - 1)
             at = skip(data, at, tag & 7, end)
         if at > end:
             raise ProtobufError(_EOF)
-    return key, _nested(way, value, depth) if value else _EMPTY
+    return key, _nested(way, value, depth, only_check) if value else _EMPTY
 
 
-def _nested(way: _Way, value: bytes, depth: int) -> bytes:
+def _nested(way: _Way, value: bytes, depth: int, only_check: bool) -> bytes:
     """A value with its length in front, itself repaired where it is a message."""
     if way.message is None or not value:
         return _sized(value)
-    inner = _plan(way.message)
-    return _sized(_read(inner, value, depth + 1 if inner.nests else depth))
+    inner = known(way.message)
+    return _sized(_read(inner, value, depth + 1 if inner.nests else depth, only_check))
 
 
-def _written(known: _Plan, found: dict[int, Any], depth: int) -> bytes:
+def _written(fields: Known, found: dict[int, Any], depth: int) -> bytes:
     out: list[bytes] = []
     for number in sorted(found):
-        way, value = known.numbers[number], found[number]
+        way, value = fields.numbers[number], found[number]
         tag = way.tag
         if way.label == LIST:
             out += (tag, tag.join(value))
@@ -292,7 +336,7 @@ def _written(known: _Plan, found: dict[int, Any], depth: int) -> bytes:
         elif way.message is None:
             out += (tag, _sized(value))
         else:
-            out += (tag, _nested(way, b"".join(value), depth))
+            out += (tag, _nested(way, b"".join(value), depth, False))
     return b"".join(out)
 
 

@@ -299,6 +299,8 @@ def encode_double(value: float) -> str:
 
 def decode_double(payload: bytes) -> float:
     """Whole numbers come as int, for the original writes `1` where Python would write `1.0`."""
+    if len(payload) < 8:  # where the data end
+        raise ProtobufError("unexpected EOF")
     value: float = struct.unpack("<d", payload)[0]
     return int(value) if abs(value) < 1e21 and value.is_integer() else value
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from pilothouse.kit.wholetext import whole_text
+from pilothouse.machinery.schema import Schema
 
 U64: Final = (1 << 64) - 1
 VARINT: Final = 0
@@ -32,6 +33,33 @@ class TooMany(ProtobufError):
 
 class Odd(Exception):
     """The straight-line decoder met what it does not expect; the careful one must look. Never leaves the package."""
+
+
+class InParts(Odd):
+    """A message is in several parts: nothing is wrong with it so far."""
+
+
+class Damaged(Odd):
+    """As Odd, and where: the innermost message is data[start:end], of the type `schema`. `why` is what was raised."""
+
+    def __init__(self, schema: Schema, data: bytes, start: int, end: int, why: Exception) -> None:
+        super().__init__(schema.name)
+        self.schema = schema
+        self.data = data
+        self.start = start
+        self.end = self._reach = end
+        self.why = why
+
+    def is_within(self, data: bytes, end: int) -> bool:
+        """Whether it is of the same bytes as the message around it, which ends at `end`, and ends before it.
+
+        If not, then what is wrong is the length that this one has in the message around it, or its fields had been put
+        in another order. To be asked once of each message around it, from the inside to the outside.
+        """
+        if self.data is not data or self._reach > end:
+            return False
+        self._reach = end
+        return True
 
 
 def varint(number: int) -> str:
@@ -60,19 +88,23 @@ VARINTS: Final = Varints((number, varint(number)) for number in range(4096))
 
 def read_unsigned(data: bytes, at: int) -> tuple[int, int]:
     """The varint at `at` and the place behind it. Raises ProtobufError for one that does not end or does not fit."""
-    shift = value = 0
-    while True:
-        if shift >= 64:
-            raise ProtobufError("proto: integer overflow")
-        try:
-            byte = data[at]
-        except IndexError:
-            raise ProtobufError("unexpected EOF") from None
-        at += 1
-        value |= (byte & 127) << shift
+    try:
+        value = data[at]
+        if value < 128:
+            return value, at + 1
+        byte = data[at + 1]
         if byte < 128:
-            return value & U64, at
-        shift += 7
+            return value & 127 | byte << 7, at + 2
+        value = value & 127 | (byte & 127) << 7
+        for shift in range(14, 64, 7):
+            at += 1
+            byte = data[at + 1]
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value & U64, at + 2
+    except IndexError:
+        raise ProtobufError("unexpected EOF") from None
+    raise ProtobufError("proto: integer overflow")
 
 
 def read_int64(data: bytes, at: int) -> tuple[int, int]:
@@ -86,6 +118,22 @@ def read_int32(data: bytes, at: int) -> tuple[int, int]:
     value, at = read_unsigned(data, at)
     value &= 0xFFFFFFFF
     return (value - (1 << 32) if value >> 31 else value), at
+
+
+def run(data: bytes, start: int, at: int, end: int) -> int:
+    """The place behind all copies of data[start:at] that follow one another from `at` on, none of them beyond `end`.
+
+    Bodies that are meant to hurt are a million times the same few bytes.
+    """
+    size = step = at - start
+    while data[at : at + step] == data[start : start + step] and at + step <= end:
+        at += step
+        step = at - start
+    while step > size:
+        step = step // size // 2 * size
+        if data[at : at + step] == data[start : start + step] and at + step <= end:
+            at += step
+    return at
 
 
 def wide(text: str) -> str:

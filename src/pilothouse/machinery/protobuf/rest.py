@@ -1,0 +1,166 @@
+"""What the straight-line decoder could not read of a message, because its fields are in another order or unknown.
+
+They are put in order, read by the same decoder as a message of their own, and added to what is there. Nothing is read
+twice, so it costs little more than a message in order. What cannot be added (a message in two parts) is `Odd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pilothouse.machinery.protobuf import plan
+from pilothouse.machinery.protobuf.absent import most_items
+from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
+from pilothouse.machinery.protobuf.repair import SHORT, Known, known, length, put, put_again, skip
+from pilothouse.machinery.protobuf.wire import (
+    END_GROUP,
+    LENGTH,
+    VARINT,
+    InParts,
+    Odd,
+    ProtobufError,
+    TooMany,
+    read_unsigned,
+    run,
+)  # fmt: skip
+from pilothouse.machinery.schema import Schema
+
+_ABSENT: Final = object()
+
+
+def rest_of(schema: Schema, decode: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """The function that reads data[at:end], with which a message ends, into `obj`, which holds what was before."""
+    fields = known(schema)
+    slots = plan.slots(schema)
+    order = _names(schema)
+    empty: dict[str, Any] = decode(b"", "", 0, 0, {})
+
+    def rest(data: bytes, at: int, end: int, obj: dict[str, Any], *depth: int) -> dict[str, Any]:
+        if at > end:
+            raise Odd
+        found = _sort(fields, data, at, end)
+        if not found:
+            return obj
+        written = b"".join([found[number] for number in sorted(found)])
+        if not at and written == data:
+            raise Odd  # nothing was read of it, and nothing would be now
+        more = decode(written, written.decode("latin-1"), 0, len(written), {}, *depth)
+        for slot in slots:
+            if slot.number in found:
+                _add(slot, obj, more, empty)
+        ordered = {name: obj.pop(name) for name in order if name in obj}
+        obj.update(ordered)
+        return obj
+
+    return rest
+
+
+def _names(schema: Schema) -> list[str]:
+    """The members in the order of the JSON form."""
+    names: list[str] = []
+    for slot in sorted(plan.slots(schema), key=lambda slot: slot.place):
+        names += _names(slot.schema) if slot.label == INLINE else [slot.name]
+    return names
+
+
+def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
+    """The known fields by number, as they are written: of plain values the last, of lists and maps all."""
+    found: dict[int, Any] = {}  # as `put` keeps it
+    ways, last = fields.ways, -1
+    strange: set[int] = set()  # tags of unknown numbers
+    while at < end:
+        start = at
+        tag = data[at]
+        at += 1
+        if tag > 127:
+            more = data[at]
+            if not 0 < more < 128:
+                raise Odd
+            tag, at = tag & 127 | more << 7, at + 1
+        way = ways.get(tag)
+        if way is None:
+            if tag in strange:
+                at = skip(data, at, tag & 7, end) if tag & 7 or data[at] > 127 else at + 1
+                continue
+            if tag & 7 == END_GROUP or not tag >> 3 or tag >> 3 in fields.numbers:
+                raise Odd
+            strange.add(tag)
+            at = run(data, start, skip(data, at, tag & 7, end), end)
+            continue
+        size = data[at]
+        if way.wire == LENGTH:
+            at = at + 1 + size if size < 128 else length(data, at, end)[1]
+        elif way.wire == VARINT:
+            at = at + 1 if size < 128 else read_unsigned(data, at)[1]
+        else:
+            at += 8
+        if at > end:
+            raise Odd
+        if way.label in (ONE, INLINE) and not way.once and way.number in found:
+            raise InParts
+        put(found, way, data[start:at])
+        if tag == last and at - start < SHORT:
+            at = put_again(found[way.number], way, data, start, at, end)
+        last = tag
+    if at > end:
+        raise Odd
+    return {number: value if value.__class__ is bytes else b"".join(value) for number, value in found.items()}
+
+
+def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str, Any]) -> None:
+    """One field of `more` to `obj`. `empty` is what an empty message shows. Raises Odd where both hold a message."""
+    name = slot.name
+    if slot.label == LIST and obj.get(name):
+        obj[name] += more[name]
+        most = most_items(slot)
+        if most and len(obj[name]) > most:
+            raise TooMany(slot.go_name, most)
+    elif slot.label == MAP and obj.get(name):
+        obj[name].update(more[name])
+        in_order(obj[name])
+    else:
+        names = _names(slot.schema) if slot.label == INLINE else (name,)
+        for name in names:
+            if plan.message_of(slot) is not None and obj.get(name, _ABSENT) != empty.get(name, _ABSENT):
+                raise InParts
+            if name in more:
+                obj[name] = more[name]
+            else:
+                obj.pop(name, None)
+
+
+def in_order(entries: dict[str, Any]) -> None:
+    """Put the members of a map in order."""
+    ordered = {key: entries[key] for key in sorted(entries)}
+    entries.clear()
+    entries.update(ordered)
+
+
+def check_count(data: bytes, at: int, end: int, tag: int, name: str, most: int) -> None:
+    """Count the messages of the list that begins at `at`, before any of them is read.
+
+    `tag` is two bytes, the second one zero where there is but one. Raises TooMany.
+    """
+    first, second = tag & 255, tag >> 8
+    width = 2 if second else 1
+    count = 0
+    try:
+        while count <= most and at < end and data[at] == first and (not second or data[at + 1] == second):
+            start = at
+            at += width
+            size = data[at]
+            if size < 128:
+                at += size + 1
+            else:
+                size, at = read_unsigned(data, at)
+                at += size
+            count += 1
+            if not size:
+                behind = run(data, start, at, end)
+                count += (behind - at) // (at - start)
+                at = behind
+    except (IndexError, ProtobufError):
+        return  # whoever reads the list will find it
+    if count > most:
+        raise TooMany(name, most)
