@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.patch import STRATEGIC_PATCH, parse_patch, strategic
+from pilothouse.machinery.patch.mergepatch import without_nulls
 from pilothouse.machinery.patch.restore import problem, whole_numbers
 
 POD = builtin_types().get(CORE, "Pod")
@@ -82,11 +83,33 @@ def test_a_directive_on_what_is_not_there_leaves_nothing() -> None:
 
 
 def test_null_removes_and_is_not_kept_in_what_is_new() -> None:
-    result = patched(
-        {"metadata": {"labels": None}, "spec": {"containers": [{"name": "n", "image": None, "args": ["x", None]}]}}
-    )
+    result = patched({"metadata": {"labels": None, "annotations": {"a": "b", "c": None}}})
     assert "labels" not in result["metadata"]
-    assert result["spec"]["containers"][0] == {"name": "n", "args": ["x", None]}
+    assert result["metadata"]["annotations"] == {"a": "b"}
+
+
+def test_a_new_item_is_taken_as_it_is() -> None:
+    item = {"name": "n", "image": None, "args": ["x", None], "env": [{"name": "A", "$patch": "delete"}]}
+    assert patched({"spec": {"containers": [item]}})["spec"]["containers"][0] == item
+
+
+def test_only_maps_with_a_directive_are_left_out_of_what_is_new() -> None:
+    new = {"a": {"$patch": "delete"}, "$retainKeys": ["a"], "b": "c"}
+    assert patched({"metadata": {"annotations": new}})["metadata"]["annotations"] == {"$retainKeys": ["a"], "b": "c"}
+
+
+def test_deleting_from_a_list() -> None:
+    obj = {"metadata": {"finalizers": ["x/a", "x/b"]}, "spec": {"containers": [{"name": "c", "args": ["1", "2"]}]}}
+
+    def finalizers(values: Any) -> Any:
+        return patched({"metadata": {"$deleteFromPrimitiveList/finalizers": values}}, POD, obj)["metadata"]
+
+    assert finalizers(["x/a", "x/z"]) == {"finalizers": ["x/b"]}
+    assert finalizers("x/a") == {"finalizers": ["x/a", "x/b"]}
+    assert finalizers(None) == {}
+    args = patched({"spec": {"containers": [{"name": "c", "$deleteFromPrimitiveList/args": ["1"]}]}}, POD, obj)
+    assert args["spec"]["containers"][0]["args"] == ["1"]  # of a list that does not merge
+    assert patched({"spec": {"$deleteFromPrimitiveList/tolerations": []}}, POD, obj) is obj
 
 
 def test_retain_keys_drops_the_others() -> None:
@@ -147,7 +170,31 @@ def test_set_element_order_orders_named_items_around_the_others() -> None:
         ),
         ({"spec": {"containers": ["main"]}}, 500, None),
         ({"spec": {"containers": [{"name": "a"}, None]}}, 500, None),
-        ({"spec": {"containers": [[]]}}, 500, "lists of lists are not supported"),
+        ({"spec": {"containers": [[]]}}, 500, None),
+        (
+            {"metadata": {"finalizers": [5]}},
+            500,
+            "list element types are not identical: [[x/a x/b] [5]]",
+        ),
+        ({"metadata": {"$deleteFromPrimitiveList": ["x/a"]}}, 400, "invalid patch format of primitive list"),
+        ({"metadata": {"$setElementOrder": ["x/a"]}}, 400, "invalid patch format of setElementOrder list"),
+        (
+            {"spec": {"$setElementOrder/nope": []}},
+            500,
+            'unable to find api field in struct PodSpec for the json field "nope"',
+        ),
+        ({"spec": {"$setElementOrder/dnsPolicy": []}}, 500, "expected slice or array type, but got: struct"),
+        (
+            {"spec": {"$setElementOrder/containers": [], "containers": None}},
+            500,
+            "expected a []interface {}, but received a <nil>",
+        ),
+        ({"spec": {"$setElementOrder/containers": ["main"]}}, 500, "value for key 0 is not a map."),
+        (
+            {"metadata": {"$setElementOrder/ownerReferences": [], "ownerReferences": []}},
+            500,
+            "no elements in any of the given slices",
+        ),
     ],
 )
 def test_refusals(patch: Any, code: int, message: str | None) -> None:
@@ -175,6 +222,12 @@ def test_refusals(patch: Any, code: int, message: str | None) -> None:
 def test_why_a_patched_document_is_no_object(patch: dict[str, Any], why: str) -> None:
     obj = {"metadata": {}, "spec": {}}
     assert problem(POD, strategic.apply(patch, obj, POD)) == why
+
+
+def test_maps_of_maps_do_not_merge() -> None:
+    definition = builtin_types().get("k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", "JSONSchemaProps")
+    with pytest.raises(APIError, match="merging an object in json but data type is not struct, instead is: map"):
+        strategic.apply({"properties": {"a": {"type": "x"}}}, {"properties": {"a": {}}}, definition)
 
 
 def test_base64_is_looked_at() -> None:
@@ -227,7 +280,7 @@ _containers = st.lists(
 @settings(deadline=None)
 def test_patching_twice_is_patching_once(items: list[Any]) -> None:
     once = patched({"spec": {"containers": items}})
-    assert strategic.apply({"spec": {"containers": items}}, once, POD) == once
+    assert without_nulls(strategic.apply({"spec": {"containers": items}}, once, POD)) == without_nulls(once)
 
 
 @given(_containers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pilothouse.machinery.errors import bare_internal
-from pilothouse.machinery.typed.text import plain
+from pilothouse.machinery.errors import APIError, bare_internal
+from pilothouse.machinery.typed.text import plain, type_name
 
 
 def key_of(item: Any, merge_key: str) -> Any:
@@ -15,10 +15,14 @@ def key_of(item: Any, merge_key: str) -> Any:
     if not merge_key:
         return item
     if not isinstance(item, dict):
-        raise bare_internal(f"value for key {merge_key} is not a map.")
+        raise not_a_map(item)
     if merge_key not in item:
         raise bare_internal(f"map: {plain(item)} does not contain declared merge key: {merge_key}")
     return item[merge_key]
+
+
+def not_a_map(item: Any) -> APIError:
+    return bare_internal(f"expected a map[string]interface {{}}, but received a {type_name(item)}")
 
 
 def merged_in_order(merged: list[Any], patch: list[Any], original: list[Any], merge_key: str) -> list[Any]:
@@ -30,6 +34,10 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
     """`merged` with the items named in `order` in that order. An item that is not named comes before a named one only
     if it stood before it in `original`; next to named items that are new, it comes after.
     """
+    if merge_key and merged:
+        wrong = next((place for place, item in enumerate(order) if not isinstance(item, dict)), None)
+        if wrong is not None:
+            raise bare_internal(f"value for key {wrong} is not a map.")
     wanted = _places(order, merge_key)
     before = _places(original, merge_key)
     named, others = [], []

@@ -13,16 +13,19 @@ from typing import Any, Final
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
-from pilothouse.machinery.patch.elements import hashable, key_of, merged_in_order, ordered_by, placed
-from pilothouse.machinery.patch.mergepatch import not_a_map, without_nulls
+from pilothouse.machinery.patch.elements import hashable, key_of, merged_in_order, not_a_map, ordered_by, placed
+from pilothouse.machinery.patch.errors import rejected
+from pilothouse.machinery.patch.mergepatch import not_a_map as no_patch
+from pilothouse.machinery.patch.mergepatch import without_nulls
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
 
 DIRECTIVE: Final = "$patch"
 RETAIN: Final = "$retainKeys"
-ORDER: Final = "$setElementOrder/"
-DELETE: Final = "$deleteFromPrimitiveList/"
-_PREFIXES: Final = (ORDER, DELETE)
+_ORDER: Final = "$setElementOrder"  # these two stand before a slash and the name of a list
+_DELETE: Final = "$deleteFromPrimitiveList"
+_PREFIXES: Final = (_ORDER, _DELETE)
+_LIKE_LISTS: Final = frozenset({s.LIST})
 
 _Map = dict[str, Any]
 _NOT_KEPT: Final = object()
@@ -35,7 +38,7 @@ def check(patch: Any, *, strict: bool = True) -> _Map:
     if patch is None:
         return {}
     if not isinstance(patch, dict):
-        raise bad_request(not_a_map(patch))
+        raise bad_request(no_patch(patch))
     return patch
 
 
@@ -57,14 +60,21 @@ def _field(schema: Schema | None, name: str) -> Field | None:
 
 
 def _below(schema: Schema | None, name: str) -> Schema:
-    """The type of a map's or list's value at `name`. Raises APIError 500 where the type knows no such field."""
-    if schema is not None:
-        if schema.kind == s.STRUCT and name in schema.properties:
-            return schema.properties[name].schema
-        if schema.kind == s.MAP:
-            return schema.items
+    """The type of a struct's value at `name`. Raises APIError 500 where the type knows no such field."""
+    if schema is not None and schema.kind == s.MAP:
+        raise bare_internal("merging an object in json but data type is not struct, instead is: map")
+    if schema is not None and schema.kind == s.STRUCT and name in schema.properties:
+        return schema.properties[name].schema
     known = "RawExtension" if schema is None or schema.kind == s.RAW else schema.name
     raise bare_internal(f'unable to find api field in struct {known} for the json field "{name}"')
+
+
+def _list_below(schema: Schema | None, name: str) -> Schema:
+    """As `_below`, of a list."""
+    below = _below(schema, name)
+    if below.kind not in _LIKE_LISTS:
+        raise bare_internal("expected slice or array type, but got: struct")
+    return below
 
 
 # ---------------------------------------------------------------------- maps
@@ -77,19 +87,28 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
     patch = _retain_keys(out, patch)
     patch = _set_orders(out, patch, schema)
     for name, value in patch.items():
-        if name.startswith(DELETE):
-            _delete_from(out, name[len(DELETE) :], value)
-        elif value is None:
+        deletes = name.startswith(_DELETE)
+        if deletes:
+            name = _named(name, _DELETE, "primitive") or name
+        if value is None:
             out.pop(name, None)
-        elif name not in out or type(out[name]) is not type(value):
+        elif name in out and type(out[name]) is type(value):
+            out[name] = _merge_value(out[name], value, schema, name, deletes)
+        elif not deletes:
             kept = without_directives(without_nulls(value))
             if kept is not _NOT_KEPT:
                 out[name] = kept
-            elif name in out:
-                out[name] = None
-        else:
-            out[name] = _merge_value(out[name], value, schema, name)
+            else:
+                out.pop(name, None)
     return original if _unchanged(original, out) else out
+
+
+def _named(directive: str, prefix: str, what: str) -> str:
+    """The list that a directive is for. Raises APIError 400."""
+    head, slash, name = directive.partition("/")
+    if not slash or head != prefix:
+        raise bad_request(f"invalid patch format of {what} list")
+    return name
 
 
 def _unchanged(before: _Map, after: _Map) -> bool:
@@ -103,15 +122,15 @@ def _unchanged(before: _Map, after: _Map) -> bool:
     )
 
 
-def _merge_value(before: Any, value: Any, schema: Schema | None, name: str) -> Any:
+def _merge_value(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool) -> Any:
     if isinstance(value, dict):
         below = _below(schema, name)
         return value if _strategy(schema, name) == "replace" else _merge_map(before, value, below)
     if isinstance(value, list):
-        below = _below(schema, name)
+        below = _list_below(schema, name)
         if _strategy(schema, name) != "merge":
             return value
-        merged = _merge_list(before, value, below, _merge_key(schema, name))
+        merged = _merge_list(before, value, below, _merge_key(schema, name), deletes)
         same = len(merged) == len(before) and all(a is b for a, b in zip(merged, before, strict=True))
         return before if same else merged
     return value
@@ -162,7 +181,7 @@ def _retain_keys(out: _Map, patch: _Map) -> _Map:
 
 
 def without_directives(value: Any) -> Any:
-    """A value that comes new with the patch: maps with `$patch` are left out, other directives dropped."""
+    """A value that comes new with the patch: maps with `$patch` are left out."""
     return _without_directives(value) if jsoncodec.may_hold(value, b'"$') else value
 
 
@@ -172,7 +191,7 @@ def _without_directives(value: Any) -> Any:
             return _NOT_KEPT
         out: _Map | None = None
         for name, inner in value.items():
-            kept = _NOT_KEPT if name == RETAIN or name.startswith(_PREFIXES) else _without_directives(inner)
+            kept = _without_directives(inner)
             if kept is inner:
                 continue
             if out is None:
@@ -192,28 +211,30 @@ def _without_directives(value: Any) -> Any:
 # ---------------------------------------------------------------------- lists
 
 
-def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key: str) -> list[Any]:
+def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key: str, deletes: bool) -> list[Any]:
     if not original and not patch:
         return original
     if not _are_maps(original, patch):
+        if deletes:
+            return [item for item in original if item not in patch]
         merged = list(dict.fromkeys([*original, *patch]))
         return merged_in_order(merged, patch, original, "")
     if not merge_key:
-        raise bare_internal(f"cannot merge lists without merge key for {schema.items.name}")
+        raise bare_internal("cannot merge lists without merge key for struct")
     original, patch = _special_items(original, patch, merge_key)
     merged, in_place = _merge_items(original, patch, merge_key, schema.items)
     return merged if in_place else merged_in_order(merged, patch, original, merge_key)
 
 
-def _are_maps(*lists: list[Any]) -> bool:
+def _are_maps(original: list[Any], patch: list[Any]) -> bool:
     """Whether the items are maps; all must be of one type, and none a list."""
-    kinds = {type(item) for items in lists for item in items}
-    if list in kinds:
-        raise bare_internal("lists of lists are not supported")
+    kinds = {type(item) for items in (original, patch) for item in items}
+    if not kinds:
+        raise bare_internal("no elements in any of the given slices")
+    if list in kinds and isinstance((original or patch)[0], list):
+        raise rejected()
     if len(kinds) > 1:
-        raise bare_internal(
-            f"list element types are not identical: {plain([item for items in lists for item in items])}"
-        )
+        raise bare_internal(f"list element types are not identical: {plain([original, patch])}")
     return kinds == {dict}
 
 
@@ -255,7 +276,7 @@ def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema
         found = places.get(key)
         if found is None:
             places[key] = len(out)
-            out.append(without_directives(without_nulls_but(item, merge_key)))
+            out.append(item)
             in_place = False
         else:
             out[found] = _merge_map(out[found], item, schema)
@@ -264,34 +285,16 @@ def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema
     return out, in_place
 
 
-def without_nulls_but(item: _Map, merge_key: str) -> _Map:
-    """A new item without its nulls; the key itself stays, null or not."""
-    if all(value is not None for value in item.values()):
-        kept: _Map = without_nulls(item)
-        return kept
-    return {name: without_nulls(value) for name, value in item.items() if value is not None or name == merge_key}
-
-
-def _delete_from(out: _Map, name: str, values: Any) -> None:
-    before = out.get(name)
-    if isinstance(before, list) and isinstance(values, list):
-        kept = [item for item in before if isinstance(item, dict | list) or item not in values]
-        if len(kept) != len(before):
-            out[name] = kept
-
-
 def _set_orders(out: _Map, patch: _Map, schema: Schema | None) -> _Map:
     """Carries out `$setElementOrder/NAME` together with the list NAME. Returns the patch without both."""
-    orders = [name for name in patch if name.startswith(ORDER)]
+    orders = [name for name in patch if name.startswith(_ORDER)]
     if not orders:
         return patch
     patch = dict(patch)
     for directive in orders:
-        name = directive[len(ORDER) :]
         order = _list(patch.pop(directive))
-        if name in patch and patch[name] is None:
-            continue  # the list goes, whatever its order
-        _set_order(out, name, order, patch.pop(name, None), schema)
+        name = _named(directive, _ORDER, "setElementOrder")
+        _set_order(out, name, order, _list(patch.pop(name)) if name in patch else None, schema)
     return patch
 
 
@@ -299,24 +302,28 @@ def without_ordered(patch: Any) -> Any:
     """The patch as it is shown once it was carried out: lists whose order it gave are used up."""
     if not isinstance(patch, dict):
         return patch
-    used = {name for name in patch if name.startswith(ORDER)}
-    used |= {name[len(ORDER) :] for name in used}
+    used = {name for name in patch if name.startswith(_ORDER)}
+    used |= {name.partition("/")[2] for name in used}
     return {name: without_ordered(value) for name, value in patch.items() if name not in used}
 
 
-def _set_order(out: _Map, name: str, order: list[Any], values: Any, schema: Schema | None) -> None:
+def _set_order(out: _Map, name: str, order: list[Any], patch: list[Any] | None, schema: Schema | None) -> None:
+    original = _list(out[name]) if name in out else []
+    below = _list_below(schema, name)
     merge_key = _merge_key(schema, name)
-    original = _list(out[name]) if out.get(name) is not None else []
-    if values is None:
+    _check_order(patch or [], order, merge_key)
+    if patch is None:
         if name not in out:
             return
         merged = original
     else:
-        patch = _list(values)
-        _check_order(patch, order, merge_key)
-        merged = (
-            _merge_list(original, patch, _below(schema, name), merge_key) if original else without_directives(patch)
-        )
+        if name not in out:
+            merged = without_directives(patch)
+        elif _strategy(schema, name) == "merge":
+            merged = _merge_list(original, patch, below, merge_key, False)
+        else:
+            merged = patch
+        _are_maps(original, patch)
         original = placed(original, patch, merge_key)
     out[name] = ordered_by(merged, order, original, merge_key)
 
@@ -332,15 +339,24 @@ def _check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
     if not patch or not order:
         return
     position = 0
-    keys = [key_of(item, merge_key) for item in order]
-    for item in patch:
+    for item in _not_deleted(patch) if merge_key else patch:
         if isinstance(item, dict) and DIRECTIVE in item:
             continue
-        value = key_of(item, merge_key)
-        while position < len(keys) and keys[position] != value:
+        while position < len(order) and not _same_key(item, order[position], merge_key):
             position += 1
-        if position >= len(keys):
+        if position >= len(order):
             raise bare_internal(
                 f"The order in patch list:\n{plain(patch)}\n doesn't match $setElementOrder list:\n{plain(order)}\n"
             )
         position += 1
+
+
+def _not_deleted(patch: list[Any]) -> list[Any]:
+    wrong = next((item for item in patch if not isinstance(item, dict)), None)
+    if wrong is not None:
+        raise not_a_map(wrong)
+    return [item for item in patch if item.get(DIRECTIVE) != "delete"]
+
+
+def _same_key(item: Any, other: Any, merge_key: str) -> bool:
+    return bool(key_of(item, merge_key) == key_of(other, merge_key))
