@@ -278,9 +278,9 @@ def test_an_object_that_is_not_what_its_type_says_is_refused_by_path() -> None:
         (b"\x0a", "unexpected EOF"),
         (b"\x0a\x05ab", "unexpected EOF"),
         (b"\xff\xff\xff", "unexpected EOF"),
-        (b"\x0f", "proto: wrong wireType = 7 for field Metadata"),
+        (b"\x0f", "proto: wrong wireType = 7 for field ObjectMeta"),
         (b"\x7f\x01", "proto: illegal wireType 7"),
-        (b"\x08\x01", "proto: wrong wireType = 0 for field Metadata"),
+        (b"\x08\x01", "proto: wrong wireType = 0 for field ObjectMeta"),
         (b"\x02\x00", "proto: Pod: illegal tag 0 (wire type 2)"),
         (b"\x0c", "proto: Pod: wiretype end group for non-group"),
         (b"\x0a" + b"\xff" * 10, "proto: integer overflow"),
@@ -310,7 +310,8 @@ def test_envelopes_are_written_and_read_with_their_fields_in_any_order() -> None
     assert protobuf.unwrap(body) == ("apps/v1", "Deployment", b"raw")
     assert protobuf.unwrap(memoryview(body)) == ("apps/v1", "Deployment", b"raw")
     assert protobuf.unwrap(b"k8s\x00\x12\x03raw\x0a\x04\x0a\x02v1\x7a\x01x") == ("v1", "", b"raw")
-    assert protobuf.unwrap(b"k8s\x00") == ("", "", b"")
+    with pytest.raises(protobuf.ProtobufError, match="empty body"):
+        protobuf.unwrap(b"k8s\x00")
     assert b"".join(protobuf.wrap_pieces("apps/v1", "Deployment", [b"r", b"aw"])) == body
 
 

@@ -17,7 +17,7 @@ from pilothouse.kit.record import record
 from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_once, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large, unsupported_media_type
-from pilothouse.machinery.groupversion import api_version
+from pilothouse.machinery.groupversion import api_version, parts
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
@@ -27,6 +27,7 @@ from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
 
+SCHEME: Final = 'scheme "pkg/runtime/scheme.go:111"'  # what the original calls each of its registries
 _NO_TYPE: Final = "unable to determine group/version/kind"
 _MOST_GROWTH: Final = 2  # times the longest body: what an object may be once it has its defaults
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
@@ -81,6 +82,17 @@ def _is_longer(obj: Object, limit: int) -> bool:
         return len(orjson.dumps(obj)) > limit
     except TypeError:
         return False
+
+
+def _check_options(told: str, kind: str) -> None:
+    """DeleteOptions may be of any version. Raises BadRequest for another kind."""
+    try:
+        group, version = parts(told)
+    except ValueError as error:
+        raise bad_request(str(error)) from error
+    if kind not in ("", "DeleteOptions"):
+        shown = api_version(group, version) if version else "meta.k8s.io/v1"
+        raise bad_request(f'no kind "{kind}" is registered for version "{shown}" in {SCHEME}')
 
 
 def _show_empty(obj: Object, path: str) -> None:
@@ -174,11 +186,11 @@ class BodyDecoder:
         findings = None if write.field_validation == "Ignore" else Findings()
         try:
             value, raw = self._parse(data, media_type, findings)
-            api_version, kind = type_meta(value)
-            self._check_type_meta(api_version, kind, data)
+            told, kind = type_meta(value)
+            self._check_type_meta(told, kind, data)
         except (JSONError, yamlcodec.YAMLError, cbor.CBORError) as error:
             raise self._unrecognized(error, data) from error
-        self._check_kind(api_version, kind)
+        self._check_kind(told, kind, data)
         decode = self._decode_cbor if media_type == CBOR else self._decode
         obj = decode(raw, value, findings, write)
         heeded = self._behaviour().heeds_empty
@@ -267,10 +279,10 @@ class BodyDecoder:
 
     def _protobuf(self, data: bytes) -> Object:
         try:
-            api_version, kind, raw = protobuf.unwrap(data)
+            told, kind, raw = protobuf.unwrap(data)
         except protobuf.ProtobufError as error:
             raise self._unrecognized(error, data) from error
-        self._check_kind(api_version, kind)
+        self._check_kind(told if told.count("/") < 2 else "", kind)  # more is as good as nothing
         try:
             return protobuf.decode_message(self.target.schema, raw)
         except protobuf.ProtobufError as error:
@@ -284,31 +296,39 @@ class BodyDecoder:
     def _cannot(self, why: str, kind: str = "", api_version: str = "") -> APIError:
         """`kind`, `api_version`: of what was sent, if they are not those of the endpoint."""
         target = self.target
-        version = api_version.rpartition("/")[2] or target.version
+        version = api_version.rpartition("/")[2] if api_version else target.version
         return bad_request(f'{kind or target.kind} in version "{version}" cannot be handled as a {target.kind}: {why}')
 
     def _check_type_meta(self, api_version: str, kind: str, data: bytes) -> None:
         """Raises JSONError for what does not say what it is."""
-        if api_version.count("/") > 1:
-            raise JSONError(f"unexpected GroupVersion string: {api_version}")
+        try:
+            parts(api_version)
+        except ValueError as error:
+            raise JSONError(str(error)) from error
 
-    def _check_kind(self, api_version: str, kind: str) -> None:
-        """Another kind or version than the endpoint's is refused in words that name both."""
+    def _check_kind(self, told: str, kind: str, data: bytes | None = None) -> None:
+        """Another kind or version than the endpoint's is refused in words that name both. `data`: of text."""
         target = self.target
-        if not kind or kind == target.kind:
-            if not api_version or api_version == target.api_version or api_version in target.also:
-                return
-        shown = api_version or target.api_version
-        if not kind or (kind == target.kind and self._known(shown, kind)):
+        if (not kind or kind == target.kind) and (not told or told == target.api_version or told in target.also):
+            return
+        kind = kind or target.kind
+        group, version = parts(told)
+        if not version and group not in ("", target.group):
+            meta = f"runtime.TypeMeta{{APIVersion:{dumps(told).decode()}, Kind:{dumps(kind).decode()}}}"
+            where = meta if data is None else data.decode("utf-8", "replace")
+            raise self._cannot(f"Object 'apiVersion' is missing in '{where}'", kind, "/")
+        shown = api_version(group, version) if version else target.api_version
+        if kind != target.kind or not self._known(shown, kind):
+            raise self._cannot(self.other_kind(shown, kind), kind, shown)
+        if shown != target.api_version:
             raise bad_request(
                 f"the API version in the data ({shown}) does not match the expected API version ({target.api_version})"
             )
-        raise self._cannot(self.other_kind(shown, kind), kind, shown)
 
     def other_kind(self, api_version: str, kind: str) -> str:
         """Why an object of another kind or version is none of this one."""
         if not self._known(api_version, kind):
-            return f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+            return f'no kind "{kind}" is registered for version "{api_version}" in {SCHEME}'
         version = api_version.rpartition("/")[2]
         return f"converting ({version}.{kind}) to ({self.target.go_type}): unknown conversion"
 
@@ -405,18 +425,15 @@ class BodyDecoder:
         return await self._aside.run(weight(data, media_type), self._read_delete_options, data, media_type)
 
     def _read_delete_options(self, data: bytes, media_type: str) -> dict[str, Any]:
-        if media_type == PROTOBUF:
-            try:
-                return protobuf.decode_message(self._options, protobuf.unwrap(data)[2])
-            except protobuf.ProtobufError as error:
-                raise bad_request(str(error)) from error
         try:
+            if media_type == PROTOBUF:
+                told, kind, raw = protobuf.unwrap(data)
+                _check_options(told if told.count("/") < 2 else "", kind)
+                return protobuf.decode_message(self._options, raw)
             value = _VALUES[media_type](data)
-            _, kind = type_meta(value)
-            if kind not in ("", "DeleteOptions"):
-                raise bad_request(f"decoded object cannot be converted to DeleteOptions, got {kind}")
+            _check_options(*type_meta(value))
             return decode_parsed(self._options, data if media_type == JSON else dumps(value), value, None)
-        except (JSONError, yamlcodec.YAMLError, cbor.CBORError, DecodeError) as error:
+        except (JSONError, yamlcodec.YAMLError, cbor.CBORError, protobuf.ProtobufError, DecodeError) as error:
             raise bad_request(str(error)) from error
 
     async def _has_body(self, request: Request) -> bool:

@@ -72,13 +72,12 @@ class CustomBody(_Patches):
             raise JSONError(f"Object 'Kind' is missing in '{data.decode('utf-8', 'replace')}'")
         super()._check_type_meta(api_version, kind, data)
 
-    def _check_kind(self, api_version: str, kind: str) -> None:
+    def _check_kind(self, told: str, kind: str, data: bytes | None = None) -> None:
         """The kind is for validation."""
         target = self.target
-        if api_version and api_version != target.api_version:
+        if told and told != target.api_version:
             raise bad_request(
-                f"the API version in the data ({api_version}) does not match the expected API version "
-                f"({target.api_version})"
+                f"the API version in the data ({told}) does not match the expected API version ({target.api_version})"
             )
 
     def check_patched(self, kind: str, api_version: str, value: Object) -> None:

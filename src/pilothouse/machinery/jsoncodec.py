@@ -292,19 +292,31 @@ def _plain_number(value: Any) -> Any:
 _SETTLED: Final = frozenset((str, bool, type(None)))
 
 
+_META_NAMES: Final = {"apiversion": "apiVersion", "kind": "kind"}
+_META_LONGEST: Final = 12  # characters
+
+
 def type_meta(value: Any) -> tuple[str, str]:
-    """apiVersion and kind of a document, "" where it has none. Raises JSONError when they cannot be had."""
+    """apiVersion and kind of a document, "" where it has none. Raises JSONError when they cannot be had.
+
+    They are looked for without regard to case, though nothing else of a document is; the last one counts.
+    """
     if value is None:
         return "", ""
     if value.__class__ is not dict:
         raise JSONError(
             f"couldn't get version/kind; json parse error: {_cannot(value, f'Go value of type {_META_TYPE}')}"
         )
-    for key in value:
-        if key in ("apiVersion", "kind") and value[key].__class__ is not str and value[key] is not None:
-            wrong = _cannot(value[key], f"Go struct field .{key} of type string")
+    found = {"apiVersion": "", "kind": ""}
+    for key, item in value.items():
+        name = _META_NAMES.get(key.lower()) if len(key) < _META_LONGEST else None
+        if name is None or item is None:
+            continue
+        if item.__class__ is not str:
+            wrong = _cannot(item, f"Go struct field .{name} of type string")
             raise JSONError(f"couldn't get version/kind; json parse error: {wrong}")
-    return value.get("apiVersion") or "", value.get("kind") or ""
+        found[name] = item
+    return found["apiVersion"], found["kind"]
 
 
 def kind_of(value: Any) -> str:

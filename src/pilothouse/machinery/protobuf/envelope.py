@@ -74,6 +74,8 @@ def unwrap(data: bytes | memoryview) -> tuple[str, str, bytes]:
         raise ProtobufError("empty data")
     if not data.startswith(PREFIX):
         raise ProtobufError("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+    if len(data) == len(PREFIX):
+        raise ProtobufError("empty body")
     try:
         return _read_envelope(data, len(PREFIX))
     except (Odd, IndexError, ProtobufError):

@@ -56,7 +56,18 @@ class Slot:
     @property
     def go_name(self) -> str:
         """For messages about the field; nearly always the original's name."""
-        return "UID" if self.name == "uid" else self.name[:1].upper() + self.name[1:]
+        if self.kind == s.STRUCT and self.schema.name in ("ObjectMeta", "ListMeta") and self.name == "metadata":
+            return self.schema.name
+        return _GO_NAMES.get(self.name) or self.name[:1].upper() + self.name[1:]
+
+
+_GO_NAMES: Final = {
+    "apiGroup": "APIGroup", "apiGroups": "APIGroups", "apiVersion": "APIVersion", "apiVersions": "APIVersions",
+    "caBundle": "CABundle", "cidr": "CIDR", "csi": "CSI", "dnsConfig": "DNSConfig", "dnsPolicy": "DNSPolicy",
+    "fsType": "FSType", "http": "HTTP", "httpGet": "HTTPGet", "ip": "IP", "ipBlock": "IPBlock",
+    "ipFamilies": "IPFamilies", "ipFamilyPolicy": "IPFamilyPolicy", "iscsi": "ISCSI", "nfs": "NFS", "rbd": "RBD",
+    "tcpSocket": "TCPSocket", "tls": "TLS", "uid": "UID", "url": "URL",
+}  # fmt: skip
 
 
 def has_protobuf(schema: Schema) -> bool:
