@@ -154,3 +154,18 @@ def test_an_applied_scale_has_preconditions(served: Served, place: str) -> None:
     assert served.ask(path, scale(uid="other"), APPLY).status == 409
     assert served.ask(path, scale(name="e"), APPLY).status == 400
     assert served.ask(path, scale(resourceVersion=made["metadata"]["resourceVersion"]), APPLY).status == 200
+
+
+def test_numbers_of_converted_objects_are_cut_to_size(served: Served, place: str) -> None:
+    apps = place.replace("/api/v1", "/apis/apps/v1") + "/deployments"
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    made = served.make(
+        apps, {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    )
+    found = served.ask(f"PATCH {apps}/d", {"spec": {"replicas": (1 << 32) + 2}}, STRATEGIC)
+    assert (found.status, found.json()["spec"]["replicas"]) == (200, 2)
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {"replicas": 1 << 32}}
+    applied = served.ask(f"PATCH {apps}/d?fieldManager=m&force=true", body, APPLY)
+    assert (applied.status, applied.json()["spec"]["replicas"]) == (200, 0)
+    assert served.ask(f"PATCH {apps}/d", {"spec": {"replicas": 1 << 32}}, MERGE).status == 422
+    assert made["spec"]["replicas"] == 1

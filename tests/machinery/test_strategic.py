@@ -14,7 +14,7 @@ from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.patch import STRATEGIC_PATCH, parse_patch, strategic
 from pilothouse.machinery.patch.mergepatch import without_nulls
-from pilothouse.machinery.patch.restore import problem, whole_numbers
+from pilothouse.machinery.patch.restore import problem, whole_numbers, wrapped
 
 POD = builtin_types().get(CORE, "Pod")
 DEPLOYMENT = builtin_types().get("k8s.io/api/apps/v1", "Deployment")
@@ -308,3 +308,30 @@ def test_a_whole_float_is_an_integer_but_no_text() -> None:
 
 def test_true_is_no_one() -> None:
     assert patched({"spec": {"replicas": True}}, DEPLOYMENT, {"spec": {"replicas": 1}})["spec"]["replicas"] is True
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [(7, 7), (-1, -1), (1 << 31, -(1 << 31)), (99999999999, 1215752191), ((1 << 32) + 2, 2), (10**30, 0)],
+)
+def test_the_converter_cuts_numbers_to_size(value: int, kept: int) -> None:
+    spec = {"spec": {"replicas": value, "other": value}, "metadata": {}}
+    assert wrapped(DEPLOYMENT, spec) == {"spec": {"replicas": kept, "other": value}, "metadata": {}}
+    assert (wrapped(DEPLOYMENT, spec) is spec) == (value == kept)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (True, "json: cannot unmarshal bool into Go value of type int32"),
+        ({}, "json: cannot unmarshal object into Go value of type int32"),
+        (1.5, "json: cannot unmarshal number 1.5 into Go value of type int32"),
+        (1 << 31, "json: cannot unmarshal number 2147483648 into Go value of type int32"),
+        (3.0, ""),
+        ("25%", ""),
+    ],
+)
+def test_types_that_read_json_themselves(value: Any, why: str) -> None:
+    assert problem(DEPLOYMENT, {"spec": {"strategy": {"rollingUpdate": {"maxSurge": value}}}}) == why
+    time = "json: cannot unmarshal number into Go value of type string"
+    assert problem(POD, {"metadata": {"creationTimestamp": 5}}) == time

@@ -131,10 +131,12 @@ def _check_type(scope: Scope, config: Object) -> None:
 
 def _typed(scope: Scope, result: Object) -> Object:
     """The merged object as its type takes it, with defaults."""
-    findings = Findings()
     value = {key: item for key, item in result.items() if key not in ("kind", "apiVersion")}
     try:
-        return scope.body.decode_applied(value, findings)
+        return scope.body.decode_applied(value, Findings())
     except DecodeError as error:
-        why = restore.problem(scope.body.target.schema, value) or str(error)
-        raise scope.owner.tracker.unconvertible(result, why) from error
+        schema = scope.body.target.schema
+        wrapped = restore.wrapped(schema, value)
+        if wrapped is not value:
+            return _typed(scope, wrapped)
+        raise scope.owner.tracker.unconvertible(result, restore.problem(schema, value) or str(error)) from error

@@ -101,8 +101,12 @@ def _typed(
         else:
             obj = scope.body.decode_version({**document, **kept}, findings, version)
     except DecodeError as error:
-        why = restore.problem(target.schema, document) if patch.media_type == STRATEGIC_PATCH else ""
-        raise patch.refused(value, why or str(error)) from error
+        if patch.media_type != STRATEGIC_PATCH:
+            raise patch.refused(value, str(error)) from error
+        wrapped = restore.wrapped(target.schema, document)
+        if wrapped is document:
+            raise patch.refused(value, restore.problem(target.schema, document) or str(error)) from error
+        return _typed(scope, patch, {**value, **wrapped}, old, notes, write, told)
     write.load.floats = findings.floats
     findings.strict.sort()  # the original looks at the document with its members sorted
     if findings.strict and write.field_validation == "Strict":

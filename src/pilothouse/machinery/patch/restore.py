@@ -13,11 +13,14 @@ from typing import Any, Final
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.decode.findings import DecodeError
 from pilothouse.machinery.decode.scalars import unbase64
-from pilothouse.machinery.jsoncodec import plain_floats
+from pilothouse.machinery.jsoncodec import dumps, kind_of, plain_floats
 from pilothouse.machinery.schema import Schema
 
 _INTEGERS: Final = frozenset({s.INT32, s.INT64})
 _GO_TYPES: Final = {s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.STRING: "string", s.BOOL: "bool"}
+_BITS: Final = {s.INT32: 32, s.INT64: 64}
+_LONG: Final = 1 << 63
+_TIMES: Final = frozenset({s.TIME, s.MICRO_TIME, s.DURATION})
 _TEXTS: Final = frozenset({s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME})
 
 
@@ -40,7 +43,31 @@ def problem(schema: Schema, value: Any) -> str:
         return _in_bytes(value)
     if kind in _GO_TYPES:
         return _in_scalar(kind, value)
-    return ""
+    return _in_text(kind, value)
+
+
+def wrapped(schema: Schema, value: Any) -> Any:
+    """The value with the integers that are too large for their type as the converter makes them: it cuts off the bits
+    for which there is no room. The value itself where none is.
+    """
+    if isinstance(value, dict):
+        if schema.kind == s.STRUCT:
+            known = schema.properties
+            inner = {name: wrapped(known[name].schema, value[name]) for name in value if name in known}
+        elif schema.kind == s.MAP:
+            inner = {name: wrapped(schema.items, one) for name, one in value.items()}
+        else:
+            return value
+        return {**value, **inner} if any(one is not value[name] for name, one in inner.items()) else value
+    if isinstance(value, list) and schema.kind == s.LIST:
+        items = [wrapped(schema.items, item) for item in value]
+        return items if any(one is not item for one, item in zip(items, value, strict=True)) else value
+    bits = _BITS.get(schema.kind)
+    if bits is None or value.__class__ is not int or -(1 << bits - 1) <= value < 1 << bits - 1:
+        return value
+    if not -_LONG <= value < _LONG:  # it came as a float
+        value = -_LONG
+    return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
 
 
 def wrong_type_meta(value: dict[str, Any]) -> str:
@@ -92,6 +119,19 @@ def _in_scalar(kind: str, value: Any) -> str:
             return "" if value.is_integer() else f"cannot convert float64 to {target}"
         return "" if kind == s.FLOAT64 else f"unrecognized type: {target}"
     return "" if isinstance(value, str) and kind == s.STRING else f"unrecognized type: {target}"
+
+
+def _in_text(kind: str, value: Any) -> str:
+    """Types that decode themselves from JSON text."""
+    if kind in _TIMES and not isinstance(value, str):
+        return f"json: cannot unmarshal {kind_of(value)} into Go value of type string"
+    if kind == s.INT_OR_STRING and not isinstance(value, str):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number:
+            return f"json: cannot unmarshal {kind_of(value)} into Go value of type int32"
+        if not -(1 << 31) <= value < 1 << 31 or (isinstance(value, float) and not value.is_integer()):
+            return f"json: cannot unmarshal number {dumps(value).decode()} into Go value of type int32"
+    return ""
 
 
 def _in_bytes(value: Any) -> str:
