@@ -1,7 +1,8 @@
 """The one thread that writes. It takes what waits, up to a limit, into one transaction: the disk is asked once a group.
 
-While a commit waits for the disk the next group gathers, so groups grow with the load and a lone writer never waits
-for company. Outcomes go back to the event loop in one call a commit: events first, then the acknowledgements.
+A lone write is committed at once. While writes are outstanding, what comes in one round of the event loop goes to the
+thread together: groups grow with the load, and the thread is woken once for each. Outcomes go back to the event loop in
+one call a commit: events first, then the acknowledgements.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import logging
 import queue
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -62,8 +64,10 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._checkpointer = checkpointer
         self._turns = turns
-        self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[Item]] = queue.SimpleQueue()
         self._pending = 0
+        self._gathered: list[Item] = []  # what the thread will be given next
+        self._taken: deque[Item] = deque()  # what it was given and has not begun
         self._closed = False
         self._connection = open_writer(path, settings)
         self._revision = hub.revision
@@ -93,48 +97,62 @@ class Writer:
         if self._pending >= self._settings.max_pending:
             raise Unavailable(f"{self._pending} writes are waiting for the disk")
         self._pending += 1
-        self._queue.put(item)
+        self._gathered.append(item)
+        if self._pending == 1:
+            self._hand_over()
+        elif len(self._gathered) == 1:
+            self._loop.call_soon(self._hand_over)
         self._turns.begin()
+
+    def _hand_over(self) -> None:
+        items, self._gathered = self._gathered, []
+        if items:
+            self._queue.put(items)
 
     async def close(self) -> None:
         """Commit what was submitted, then end the thread."""
         if not self._closed:
             self._closed = True
-            self._queue.put(Stop())
+            self._gathered.append(Stop())
+            self._hand_over()
         await asyncio.to_thread(self._thread.join)
 
     # In the thread.
 
     def _work(self) -> None:
-        following: Item | None = None
+        taken = self._taken
         while True:
-            item = following if following is not None else self._queue.get()
-            following = None
+            if not taken:
+                taken.extend(self._queue.get())
+            item = taken.popleft()
             self._turns.passed()
             if isinstance(item, Write):
-                group, following = self._gather(item)
-                self._commit(group)
+                self._commit(self._gather(item))
             elif isinstance(item, Job):
                 self._run_job(item)
             else:
                 break
         self._connection.close()
 
-    def _gather(self, first: Write) -> tuple[list[Write], Item | None]:
-        """The group that begins with `first`, and what was taken from the queue but does not belong to it."""
+    def _gather(self, first: Write) -> list[Write]:
+        """The group that begins with `first`: the writes that wait behind it."""
+        taken = self._taken
         group = [first]
         size = len(first.value or b"")
         limit = min(self._settings.group, MOST_ROWS)
         while len(group) < limit and size < self._settings.group_bytes:
-            try:
-                item = self._queue.get_nowait()
-            except queue.Empty:
-                break
+            if not taken:
+                try:
+                    taken.extend(self._queue.get_nowait())
+                except queue.Empty:
+                    break
+            item = taken[0]
             if not isinstance(item, Write):
-                return group, item
+                break
             group.append(item)
             size += len(item.value or b"")
-        return group, None
+            taken.popleft()
+        return group
 
     def _commit(self, writes: Sequence[Write]) -> None:
         self._forget_delivered()
