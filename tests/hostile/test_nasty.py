@@ -1,4 +1,4 @@
-"""The corpus of nasty bodies: each has an answer that says what is wrong, in bounded time, and nobody else waits."""
+"""Nasty bodies and damaged ones: each has an answer that says what is wrong, in bounded time, and nobody else waits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hostile import nasty
+from hostile import mutated, nasty
 from hostile.assault import survived
 from support.api import Api
 from support.server import Server
@@ -21,3 +21,7 @@ def caller(target: Server) -> Iterator[Api]:
 @pytest.mark.parametrize(("method", "form"), [("POST", "protobuf"), ("POST", "json"), ("POST", "yaml"), ("PATCH", "")])
 def test_nasty_bodies_are_answered_and_nobody_waits(target: Server, caller: Api, method: str, form: str) -> None:
     survived(target, caller, [one for one in nasty.requests() if one[1] == method and one[3].endswith(form)])
+
+
+def test_damaged_bodies_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
+    survived(target, caller, mutated.requests(caller))
