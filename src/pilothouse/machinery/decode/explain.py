@@ -19,9 +19,10 @@ from pilothouse.machinery.decode.scalars import INT32_LEAST, INT32_MOST, INT64_L
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
-from pilothouse.machinery.schema import Field, Schema
+from pilothouse.machinery.schema import Schema
 
 _RANGES: Final = {s.INT32: (INT32_LEAST, INT32_MOST), s.INT64: (INT64_LEAST, INT64_MOST)}
+_FITS: Final[dict[str, type]] = {s.STRING: str, s.BOOL: bool}  # whatever the value is
 _SCALARS: Final = {s.STRING: "string", s.BOOL: "bool", s.FLOAT64: "number"}
 _PLAIN_NAMES: Final = {
     s.STRING: "string", s.BOOL: "bool", s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.BYTES: "[]uint8",
@@ -71,18 +72,19 @@ class _Walk:
         seen: set[str] = set()
         places = field_places(schema)
         for key, item in self.repeated.get(id(value)) or value.items():
-            inner = f"{path}.{key}" if path else key
             place = places.get(key)
             if place is None:
-                self.findings.note(f"unknown field {quote(inner)}")
+                self.findings.note(f"unknown field {quote(_under(path, key))}")
                 continue
             if key in seen:
-                self.findings.note(f"duplicate field {quote(inner)}")
+                self.findings.note(f"duplicate field {quote(_under(path, key))}")
             seen.add(key)
-            field, above = place
+            inner, above, fits = place
+            if item.__class__ is fits:
+                continue
             self.owner = schema
             self.stack = (*outer[1], *above, key)
-            self._value(field.schema, item, inner)
+            self._value(inner, item, _under(path, key))
         self.owner, self.stack = outer
 
     def _map(self, schema: Schema, value: Any, path: str) -> None:
@@ -98,9 +100,9 @@ class _Walk:
                 seen.add(key)
             elif key not in told:
                 told.add(key)
-                self.findings.note(f"duplicate field {quote(f'{path}.{key}' if path else key)}")
+                self.findings.note(f"duplicate field {quote(_under(path, key))}")
             if not texts or item.__class__ is not str:
-                self._value(items, item, f"{path}.{key}" if path else key)
+                self._value(items, item, _under(path, key))
 
     def _list(self, schema: Schema, value: Any, path: str) -> None:
         if value.__class__ is not list:
@@ -214,6 +216,10 @@ _READERS: Final[dict[str, Callable[[_Walk, Any], None]]] = {
 }
 
 
+def _under(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
 def number_text(value: Any) -> str:
     """A number as it stood in the document, or as Go would write it."""
     if isinstance(value, Literal):
@@ -237,16 +243,21 @@ def go_type_name(schema: Schema, owner: str) -> str:
     return schema.name if "." in schema.name else f"{owner.rpartition('/')[2]}.{schema.name}"
 
 
-def field_places(schema: Schema) -> dict[str, tuple[Field, tuple[str, ...]]]:
-    """Fields by JSON name, each with the Go names of the inlined structs that it stands in."""
-    made: dict[str, tuple[Field, tuple[str, ...]]] | None = schema.compiled.get("decode.places")
+_Place = tuple[Schema, tuple[str, ...], type | None]
+
+
+def field_places(schema: Schema) -> dict[str, _Place]:
+    """The type of each field by its JSON name, the Go names of the inlined structs that it stands in, and the class of
+    what surely fits.
+    """
+    made: dict[str, _Place] | None = schema.compiled.get("decode.places")
     if made is None:
         made = {}
         for field in schema.fields:
             if field.inline:
-                for name, (inner, above) in field_places(field.schema).items():
-                    made[name] = (inner, (field.schema.name, *above))
+                for name, (inner, above, fits) in field_places(field.schema).items():
+                    made[name] = (inner, (field.schema.name, *above), fits)
             else:
-                made[field.name] = (field, ())
+                made[field.name] = (field.schema, (), _FITS.get(field.schema.kind))
         schema.compiled["decode.places"] = made
     return made
