@@ -54,6 +54,30 @@ def test_status_and_scale_are_doors_of_their_own(tmp_path: Path) -> None:
     run(story())
 
 
+def test_a_patch_makes_no_other_kind(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, spec_schema(age=NUMBER))
+            made = await api.make(path("ducks"), obj("Duck", "d", {"age": 1}))
+            version = made["apiVersion"]
+
+            async def told(patch: Any) -> str:
+                reply = await api.send("PATCH", path("ducks", "d"), patch, kind=MERGE)
+                assert reply.status == 422
+                return str(reply["message"])
+
+            group = version.partition("/")[0]
+            assert await told({"kind": "Goose"}) == (
+                f'Goose.{group} "d" is invalid: kind: Invalid value: "Goose": must be Duck'
+            )
+            assert await told({"apiVersion": "x/v1"}) == (
+                f'Duck.x "d" is invalid: apiVersion: Invalid value: "x/v1": must be {version}'
+            )
+            assert "Object 'Kind' is missing in '{" in await told({"kind": None})
+
+    run(story())
+
+
 def test_a_broken_spec_does_not_hinder_its_status(tmp_path: Path) -> None:
     async def story() -> None:
         async with server(tmp_path) as api:

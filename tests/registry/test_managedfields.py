@@ -16,6 +16,7 @@ from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.fieldset import of_paths
 from pilothouse.registry.managed.conflicts import ConflictError
+from pilothouse.registry.managed.entries import Entry
 from pilothouse.registry.managed.objects import resets, settled
 from pilothouse.registry.managed.steps import drive
 from pilothouse.registry.managed.tracker import Tracker
@@ -104,6 +105,38 @@ def test_more_than_ten_updaters_become_ancient_changes() -> None:
     assert (ancient["manager"], ancient["operation"], ancient["time"]) == ("ancient-changes", "Update", at(3))
     assert ancient["fieldsV1"]["f:spec"]["f:options"] == {".": {}, "f:k0": {}, "f:k1": {}, "f:k2": {}, "f:k3": {}}
     assert [entry["manager"] for entry in entries[1:]] == [f"m{number}" for number in range(4, 13)]
+
+
+def test_updaters_of_one_moment_are_merged_in_order_of_name() -> None:
+    """One that is older by name stays beside the ancient changes once there are some."""
+    t = tracker(GATEWAY)
+    obj = t.create(thing(spec={"options": {"a-1": "v"}}), "a-1", at(0))
+    for number in range(2, 13):
+        options = {**obj["spec"]["options"], f"a-{number}": "v"}
+        obj = t.update(obj, {**obj, "spec": {"options": options}}, f"a-{number}", at(0))
+    entries = {entry["manager"]: entry["fieldsV1"]["f:spec"].get("f:options") for entry in obj_entries(obj)}
+    assert set(entries) == {"ancient-changes", "a-11", *(f"a-{number}" for number in range(2, 10))}
+    assert set(entries["ancient-changes"]) == {".", "f:a-1", "f:a-10", "f:a-12"}
+
+
+def obj_entries(obj: dict[str, Any]) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = obj["metadata"]["managedFields"]
+    return entries
+
+
+def test_conflicts_are_told_in_order_of_name_operation_and_version() -> None:
+    def entry(name: str, operation: str, subresource: str = "") -> Entry:
+        return Entry(name, operation, VERSION, subresource, "", of_paths(("f:spec", "f:class")))
+
+    held = of_paths(("f:spec", "f:class"))
+    entries = [entry("b", "Apply"), entry("a", "Update"), entry("a-b", "Apply"), entry("a", "Apply", "status")]
+    refused = ConflictError([(one, held) for one in entries])
+    assert [cause["message"] for cause in refused.details["causes"]] == [
+        'conflict with "a" with subresource "status"',
+        f'conflict with "a" using {VERSION}',
+        'conflict with "a-b"',
+        'conflict with "b"',
+    ]
 
 
 def test_entries_that_make_no_sense_leave_the_old_ones() -> None:

@@ -81,16 +81,23 @@ class CustomBody(_Patches):
             )
 
     def check_patched(self, kind: str, api_version: str, value: Object) -> None:
-        self._check_kind(api_version, kind)
-        self._refuse_kind(kind, value)
+        """A patch may make any kind of any version; validation refuses it."""
+        self._refuse_kind(kind, value, value.get("apiVersion") or "")
 
-    def _refuse_kind(self, kind: Any, value: Object) -> None:
+    def _refuse_kind(self, kind: Any, value: Object, api_version: str | None = None) -> None:
+        """Raises Invalid for another kind, or another version than it may have (None: any)."""
         target = self.target
-        if kind != target.kind:
+        wrong = [("kind", kind, target.kind), ("apiVersion", api_version, target.api_version)]
+        causes = [
+            Cause("FieldValueInvalid", f"Invalid value: {shown(found)}: must be {wanted}", name)
+            for name, found, wanted in wrong
+            if found is not None and found != wanted
+        ]
+        if causes:
             metadata = value.get("metadata")
             name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
-            cause = Cause("FieldValueInvalid", f"Invalid value: {shown(kind)}: must be {target.kind}", "kind")
-            raise invalid(target.group, str(kind), name, [cause])
+            group = target.group if api_version is None else api_version.rpartition("/")[0]
+            raise invalid(group, str(kind), name, causes)
 
     def _protobuf(self, data: bytes) -> Object:
         raise self._cannot("protobuf is only for types that the server knows")

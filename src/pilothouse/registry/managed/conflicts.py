@@ -16,13 +16,22 @@ class ConflictError(APIError):
 
     def __init__(self, conflicts: Conflicts) -> None:
         self.conflicts = conflicts
-        found = sorted((_who(entry), [path_text(path) for path in members(fields)]) for entry, fields in conflicts)
+        found = [
+            (_who(entry), [path_text(path) for path in members(fields)])
+            for entry, fields in sorted(conflicts, key=_order)
+        ]
         causes = [
             {"reason": "FieldManagerConflict", "message": f"conflict with {who}", "field": path}
             for who, paths in found
             for path in paths
         ]
         super().__init__(409, "Conflict", _message(found), {"causes": causes})
+
+
+def _order(conflict: tuple[Entry, Node]) -> tuple[str, ...]:
+    """As the original sorts managers: by the texts that it knows them by, in which a name ends with a quote."""
+    name, *rest = conflict[0].key
+    return (f'{name}"', rest[0], rest[2], rest[1])
 
 
 def _who(entry: Entry) -> str:

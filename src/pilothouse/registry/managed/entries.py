@@ -107,27 +107,33 @@ def write(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 
 def capped(entries: list[Entry], limit: int = MAX_UPDATERS) -> list[Entry]:
-    """At most `limit` updaters: the oldest of a version are merged into one entry, `ancient-changes`."""
+    """At most `limit` updaters: the oldest of a version are merged into one entry, `ancient-changes`, with the time of
+    the last of them. As in the original, an older updater stays beside that entry where there is one already, and the
+    entry goes when it is its turn to be merged.
+    """
     updaters = [entry for entry in entries if entry.operation == UPDATE]
     too_many = len(updaters) - limit
     if too_many <= 0:
         return entries
-    updaters.sort(key=lambda entry: (entry.time, entry.manager, entry.subresource))
-    first: dict[str, Entry] = {}  # the oldest entry of each version, or what it has been merged into
+    updaters.sort(key=lambda entry: (entry.time, f'{entry.manager}"', entry.api_version, entry.subresource))
+    buckets = {entry.api_version: entry for entry in updaters if entry.manager == ANCIENT and not entry.subresource}
+    first: dict[str, Entry] = {}  # the oldest entry of each version
     gone: set[int] = set()
     merged: dict[str, Entry] = {}
     for entry in updaters:
         if too_many <= 0:
             break
-        into = merged.get(entry.api_version) or first.get(entry.api_version)
-        if into is None:
-            first[entry.api_version] = entry
+        version = entry.api_version
+        if version not in first:
+            first[version] = entry
             continue
+        bucket = buckets.pop(version, first[version])
         gone.add(id(entry))
-        gone.add(id(first[entry.api_version]))
-        fields = union(into.fields, entry.fields)
-        merged[entry.api_version] = Entry(ANCIENT, UPDATE, entry.api_version, "", entry.time, fields)
         too_many -= 1
+        if bucket is not entry:
+            gone.add(id(bucket))
+            fields = union(bucket.fields, entry.fields)
+            buckets[version] = merged[version] = Entry(ANCIENT, UPDATE, version, "", entry.time, fields)
     return [entry for entry in entries if id(entry) not in gone] + list(merged.values())
 
 
