@@ -181,7 +181,10 @@ def test_more_messages_than_any_object_can_hold_are_refused_before_all_are_read(
         for rest in (b"", b"\x0a\x00"):  # in order, and not
             with pytest.raises(protobuf.ProtobufError, match="proto: Containers: more than 116508 messages"):
                 protobuf.decode_message(schema, filling * 200_000 + rest)
-    assert len(protobuf.decode_message(schema, b"\x12\x00" * 100_000)["containers"]) == 100_000
+    for filling in (b"\x12\x00", b"\x12\x02\x3a\x00"):
+        with pytest.raises(protobuf.TooLong):  # once each has its defaults
+            protobuf.decode_message(schema, filling * 100_000)
+    assert len(protobuf.decode_message(schema, b"\x12\x00" * 50_000)["containers"]) == 50_000
 
 
 def test_a_list_of_objects_may_be_as_long_as_it_is() -> None:

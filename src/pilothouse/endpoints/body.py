@@ -285,6 +285,8 @@ class BodyDecoder:
         self._check_kind(told if told.count("/") < 2 else "", kind)  # more is as good as nothing
         try:
             return protobuf.decode_message(self.target.schema, raw)
+        except protobuf.TooLong:
+            raise too_large(self._limit) from None
         except protobuf.ProtobufError as error:
             raise self._cannot(str(error)) from error
 

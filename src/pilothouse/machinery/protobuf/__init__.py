@@ -21,12 +21,13 @@ from pilothouse.machinery.protobuf.envelope import (
 )
 from pilothouse.machinery.protobuf.plan import has_protobuf
 from pilothouse.machinery.protobuf.prepare import prepare
-from pilothouse.machinery.protobuf.wire import ProtobufError
+from pilothouse.machinery.protobuf.wire import ProtobufError, TooLong
 
 __all__ = [
     "CONTENT_TYPE",
     "PREFIX",
     "ProtobufError",
+    "TooLong",
     "decode_message",
     "encode_list",
     "encode_message",

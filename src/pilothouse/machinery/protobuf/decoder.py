@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan, specials
-from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_items
+from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
 from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
@@ -23,11 +23,13 @@ from pilothouse.machinery.protobuf.wire import (
     LENGTH,
     VARINTS,
     Damaged,
-    InParts,
+    Loose,
     Odd,
     ProtobufError,
     TooMany,
     narrow,
+    packed_int32,
+    packed_int64,
     read_int32,
     read_int64,
     read_unsigned,
@@ -64,7 +66,7 @@ def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = 
         try:
             return _decode(decode, data, api_version, kind)
         except Damaged as error:
-            if not isinstance(error.why, InParts):
+            if not isinstance(error.why, Loose):
                 check(error.schema, error.data[error.start : error.end])  # says what is wrong, if anything is
             whole = repair(schema, data)
         return _decode(decode, whole, api_version, kind)
@@ -111,8 +113,8 @@ class _Source:
         self.waiting: list[Slot] = []  # read, but to be put into `d` behind fields that are read later
         self.names: dict[str, Any] = {
             "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
-            "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged, "schema": schema,
-            "run": run, "check_count": check_count, "in_order": in_order,
+            "N": Odd(), "Odd": Odd, "Loose": Loose, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged,
+            "schema": schema, "run": run, "check_count": check_count, "in_order": in_order,
         }  # fmt: skip
 
     def build(self) -> tuple[str, dict[str, Any]]:
@@ -172,8 +174,10 @@ class _Source:
         if slot.label == LIST:
             self._add(2, f"{target} l = []" if target[0] == "d" else f"l = {target} []")
             if most := most_items(slot):
-                least = most * (len(tag(slot)) + 1)
-                self._add(2, f"if end - i > {least}: check_count(b, i, end, {number}, {slot.go_name!r}, {most})")
+                filled = most_filled(slot) or most
+                least = min(most, filled) * (len(tag(slot)) + 1)
+                counted = f"check_count(b, i, end, {number}, {slot.go_name!r}, {most}, {filled})"
+                self._add(2, f"if end - i > {least}: {counted}")
             self._add(2, f"while t == {number}:")
             self._value(slot, 3, "l.append({})")
             if slot.kind in (s.INT32, s.INT64):
@@ -191,16 +195,10 @@ class _Source:
         return ord(text[0]) | (ord(text[1]) << 8 if self.wide else 0)
 
     def _packed(self, slot: Slot, target: str) -> None:
-        """Reads small numbers in one field; others are for the careful reader."""
+        self.names["packed"] = packed_int32 if slot.kind == s.INT32 else packed_int64
         self._add(1, f"elif t == {self._number(VARINTS[slot.number << 3 | LENGTH])}:")
         self._length(2)
-        self._add(
-            2,
-            "v = b[i:e]",
-            "if not v or e > end or not v.isascii(): raise Odd",
-            f"{target} list(v)",
-            *self._next("e"),
-        )
+        self._add(2, "if not n or e > end: raise Odd", f"{target} packed(b[i:e])", *self._next("e"))
 
     def _inline(self, slot: Slot, target: str, number: int) -> None:
         function = self._nested(slot)
@@ -320,18 +318,22 @@ class _Source:
         return function
 
     def _entry(self, slot: Slot) -> None:
-        """Reads one entry of a map: exactly a key and a value. `u` tells that the keys do not rise."""
+        """Reads one entry of a map: a key and then a value, of which some writers leave out what is empty.
+
+        `u` tells that the keys do not rise.
+        """
         self._add(3, "q = i")
         self._length(3)
         self._add(
             3,
-            "if b[i] != 10: raise Odd",
-            "n = b[i + 1]",
-            "if n < 128: i += 2",
-            "else: n, i = R(b, i + 1)",
-            "j = i + n",
-            "k = s[i:j]",
-            "if not k.isascii(): k = U(k)",
+            "if n and b[i] == 10:",
+            "    n = b[i + 1]",
+            "    if n < 128: i += 2",
+            "    else: n, i = R(b, i + 1)",
+            "    j = i + n",
+            "    k = s[i:j]",
+            "    if not k.isascii(): k = U(k)",
+            "else: k, j = '', i",
             "if k <= p:",
             "    u = bool(m)",
             "    if k == p:",  # the last of equal ones will do
@@ -344,11 +346,12 @@ class _Source:
             raise plan.ProtobufPlanError(f"a map of {slot.kind}")
         self._add(
             3,
-            "if b[j] != 18: raise Odd",
-            "n = b[j + 1]",
-            "if n < 128: j += 2",
-            "else: n, j = R(b, j + 1)",
-            "if j + n != e: raise Odd",
+            "if j != e:",
+            "    if b[j] != 18: raise Loose",
+            "    n = b[j + 1]",
+            "    if n < 128: j += 2",
+            "    else: n, j = R(b, j + 1)",
+            "    if j + n != e: raise Loose",
         )
         self._put(self._payload(slot, "j", "e", 3), 3, "m[k] = {}", "")
         self._add(3, *self._next("e"))

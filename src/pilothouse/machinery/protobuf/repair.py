@@ -28,6 +28,7 @@ from pilothouse.machinery.protobuf.wire import (
     TooMany,
     read_unsigned,
     run,
+    varints,
 )  # fmt: skip
 from pilothouse.machinery.schema import Schema
 
@@ -122,8 +123,19 @@ def skip(data: bytes, at: int, wire: int, end: int) -> int:
         wire = tag & 7
 
 
+def skip_again(data: bytes, at: int, wire: int, end: int) -> int:
+    """As `skip`, of fields that are likely to be small and many."""
+    size = data[at]
+    if size < 128:
+        if wire == VARINT:
+            return at + 1
+        if wire == LENGTH and at + size < end:
+            return at + 1 + size
+    return skip(data, at, wire, end)
+
+
 @record
-class _Way:
+class Way:
     """How one field is taken up."""
 
     slot: Slot
@@ -144,14 +156,14 @@ class Known:
     def __init__(self, schema: Schema) -> None:
         self.name = schema.name
         self.nests = plan.nests_itself(schema)
-        self.ways: dict[int, _Way] = {}
-        self.numbers: dict[int, _Way] = {}
+        self.ways: dict[int, Way] = {}
+        self.numbers: dict[int, Way] = {}
         for slot in plan.slots(schema):
             wire = LENGTH if slot.label == MAP else _wire(slot)
             tag = slot.number << 3 | wire
             message = plan.message_of(slot)
             once = slot.label == ONE and message is None
-            way = _Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, most_items(slot))
+            way = Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, most_items(slot))
             self.ways[tag] = self.numbers[slot.number] = way
 
 
@@ -183,7 +195,7 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool) -> bytes:
         way = ways.get(tag)
         if way is None:
             if tag in strange:
-                at = skip(data, at, tag & 7, end) if tag & 7 or data[at] > 127 else at + 1
+                at = skip_again(data, at, tag & 7, end)
                 continue
             at = _other(fields, tag, data, at, found)
             if tag >> 3 not in fields.numbers:
@@ -216,7 +228,7 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool) -> bytes:
     return _EMPTY if only_check else _written(fields, found, depth)
 
 
-def _number(way: _Way, data: bytes, at: int, end: int) -> tuple[bytes, int]:
+def _number(way: Way, data: bytes, at: int, end: int) -> tuple[bytes, int]:
     """As it is written, and the place behind it."""
     if way.wire == VARINT:
         value = data[at]
@@ -229,7 +241,7 @@ def _number(way: _Way, data: bytes, at: int, end: int) -> tuple[bytes, int]:
     return data[at : at + 8], at + 8
 
 
-def put(found: dict[int, Any], way: _Way, value: bytes) -> None:
+def put(found: dict[int, Any], way: Way, value: bytes) -> None:
     """One value more, or the only one."""
     if way.once:
         found[way.number] = value
@@ -243,7 +255,7 @@ def put(found: dict[int, Any], way: _Way, value: bytes) -> None:
         raise TooMany(way.slot.go_name, way.most)
 
 
-def put_again(there: Any, way: _Way, data: bytes, start: int, at: int, end: int) -> int:
+def put_again(there: Any, way: Way, data: bytes, start: int, at: int, end: int) -> int:
     """Takes up the copies that follow of the field at data[start:at]; the place behind them."""
     behind = run(data, start, at, end)
     if there.__class__ is list:
@@ -268,11 +280,11 @@ def _other(fields: Known, tag: int, data: bytes, at: int, found: dict[int, Any])
         raise ProtobufError(f"proto: wrong wireType = {wire} for field {way.slot.go_name}")
     start, at = length(data, at, len(data))
     if start < at:
-        found.setdefault(number, []).extend(_unpacked(data[start:at], way.wire))
+        found.setdefault(number, []).extend(unpacked(data[start:at], way.wire))
     return at
 
 
-def _unpacked(data: bytes, wire: int) -> list[bytes]:
+def unpacked(data: bytes, wire: int) -> list[bytes]:
     """The numbers of a packed list."""
     if wire == FIXED64:
         if len(data) % 8:
@@ -280,15 +292,12 @@ def _unpacked(data: bytes, wire: int) -> list[bytes]:
         return [data[at : at + 8] for at in range(0, len(data), 8)]
     if data.isascii():
         return [_ONE_BYTE[byte] for byte in data]
-    values = []
-    at = 0
-    while at < len(data):
-        value, at = read_unsigned(data, at)
-        values.append(_varint(value))
-    return values
+    texts = varints(data)
+    values = {text: _varint(read_unsigned(text, 0)[0]) for text in dict.fromkeys(texts)}
+    return [values[text] for text in texts]
 
 
-def _entry(way: _Way, data: bytes, at: int, end: int, depth: int, only_check: bool) -> tuple[bytes, bytes]:
+def _entry(way: Way, data: bytes, at: int, end: int, depth: int, only_check: bool) -> tuple[bytes, bytes]:
     """Key and written value of a map's entry; what is missing is empty."""
     key = value = b""
     while at < end:
@@ -313,7 +322,7 @@ def _entry(way: _Way, data: bytes, at: int, end: int, depth: int, only_check: bo
     return key, _nested(way, value, depth, only_check) if value else _EMPTY
 
 
-def _nested(way: _Way, value: bytes, depth: int, only_check: bool) -> bytes:
+def _nested(way: Way, value: bytes, depth: int, only_check: bool) -> bytes:
     """A value with its length in front, itself repaired where it is a message."""
     if way.message is None or not value:
         return _sized(value)

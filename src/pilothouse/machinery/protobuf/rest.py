@@ -12,14 +12,26 @@ from typing import Any, Final
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
-from pilothouse.machinery.protobuf.repair import SHORT, Known, known, length, put, put_again, skip
+from pilothouse.machinery.protobuf.repair import (
+    SHORT,
+    Known,
+    Way,
+    known,
+    length,
+    put,
+    put_again,
+    skip,
+    skip_again,
+    unpacked,
+)
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     LENGTH,
     VARINT,
-    InParts,
+    Loose,
     Odd,
     ProtobufError,
+    TooLong,
     TooMany,
     read_unsigned,
     run,
@@ -75,15 +87,22 @@ def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
         at += 1
         if tag > 127:
             more = data[at]
-            if not 0 < more < 128:
-                raise Odd
-            tag, at = tag & 127 | more << 7, at + 1
+            if 0 < more < 128:
+                tag, at = tag & 127 | more << 7, at + 1
+            else:
+                tag, at = read_unsigned(data, start)
+                if not 1 << 14 <= tag < 1 << 34:
+                    raise Odd
         way = ways.get(tag)
         if way is None:
             if tag in strange:
-                at = skip(data, at, tag & 7, end) if tag & 7 or data[at] > 127 else at + 1
+                at = skip_again(data, at, tag & 7, end)
                 continue
-            if tag & 7 == END_GROUP or not tag >> 3 or tag >> 3 in fields.numbers:
+            way = fields.numbers.get(tag >> 3)
+            if way is not None:
+                at = _packed(way, tag, data, at, end, found)
+                continue
+            if tag & 7 == END_GROUP or not tag >> 3:
                 raise Odd
             strange.add(tag)
             at = run(data, start, skip(data, at, tag & 7, end), end)
@@ -98,7 +117,9 @@ def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
         if at > end:
             raise Odd
         if way.label in (ONE, INLINE) and not way.once and way.number in found:
-            raise InParts
+            if size:
+                raise Loose
+            continue  # an empty part adds nothing
         put(found, way, data[start:at])
         if tag == last and at - start < SHORT:
             at = put_again(found[way.number], way, data, start, at, end)
@@ -106,6 +127,17 @@ def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
     if at > end:
         raise Odd
     return {number: value if value.__class__ is bytes else b"".join(value) for number, value in found.items()}
+
+
+def _packed(way: Way, tag: int, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:
+    """Numbers of a list that are packed, behind their tag; the place behind them."""
+    if tag & 7 != LENGTH or way.label != LIST:
+        raise Odd
+    start, at = length(data, at, end)
+    if start < at:
+        numbers = unpacked(data[start:at], way.wire)
+        put(found, way, way.tag + way.tag.join(numbers))
+    return at
 
 
 def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str, Any]) -> None:
@@ -123,7 +155,7 @@ def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str,
         names = _names(slot.schema) if slot.label == INLINE else (name,)
         for name in names:
             if plan.message_of(slot) is not None and obj.get(name, _ABSENT) != empty.get(name, _ABSENT):
-                raise InParts
+                raise Loose
             if name in more:
                 obj[name] = more[name]
             else:
@@ -137,10 +169,11 @@ def in_order(entries: dict[str, Any]) -> None:
     entries.update(ordered)
 
 
-def check_count(data: bytes, at: int, end: int, tag: int, name: str, most: int) -> None:
+def check_count(data: bytes, at: int, end: int, tag: int, name: str, most: int, filled: int) -> None:
     """Count the messages of the list that begins at `at`, before any of them is read.
 
-    `tag` is two bytes, the second one zero where there is but one. Raises TooMany.
+    `tag` is two bytes, the second one zero where there is but one; `filled` is how many may be once they have their
+    defaults. Raises TooMany, TooLong.
     """
     first, second = tag & 255, tag >> 8
     width = 2 if second else 1
@@ -164,3 +197,5 @@ def check_count(data: bytes, at: int, end: int, tag: int, name: str, most: int) 
         return  # whoever reads the list will find it
     if count > most:
         raise TooMany(name, most)
+    if count > filled:
+        raise TooLong(name, filled)

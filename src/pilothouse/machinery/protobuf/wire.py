@@ -6,6 +6,8 @@ CPython does fastest, and an ASCII string of an object is its own wire form.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Final
 
 from pilothouse.kit.wholetext import whole_text
@@ -18,6 +20,8 @@ LENGTH: Final = 2
 START_GROUP: Final = 3
 END_GROUP: Final = 4
 FIXED32: Final = 5
+_VARINT: Final = re.compile(rb"[\x80-\xff]*+[\x00-\x7f]")
+_PIECE: Final = 64 << 10  # bytes that are split by one call, so that others have their turn between them
 
 
 class ProtobufError(ValueError):
@@ -31,12 +35,16 @@ class TooMany(ProtobufError):
         super().__init__(f"proto: {name}: more than {most} messages")
 
 
+class TooLong(TooMany):
+    """As TooMany, once all that is left out is filled in."""
+
+
 class Odd(Exception):
     """The straight-line decoder met what it does not expect; the careful one must look. Never leaves the package."""
 
 
-class InParts(Odd):
-    """A message is in several parts: nothing is wrong with it so far."""
+class Loose(Odd):
+    """A form that only `repair` reads, such as a message in two parts. Nothing is wrong so far."""
 
 
 class Damaged(Odd):
@@ -118,6 +126,39 @@ def read_int32(data: bytes, at: int) -> tuple[int, int]:
     value, at = read_unsigned(data, at)
     value &= 0xFFFFFFFF
     return (value - (1 << 32) if value >> 31 else value), at
+
+
+def varints(data: bytes) -> list[bytes]:
+    """The varints that `data` is, as they are written. Raises ProtobufError where the last one does not end."""
+    found: list[bytes] = []
+    at = 0
+    while at < len(data):
+        end = min(at + _PIECE, len(data))
+        while end > at and data[end - 1] > 127:
+            end -= 1
+        if end == at:
+            raise ProtobufError("unexpected EOF")
+        found += _VARINT.findall(data, at, end)
+        at = end
+    return found
+
+
+def packed_int64(data: bytes) -> list[int]:
+    """The signed numbers of a packed list."""
+    return _packed(data, read_int64)
+
+
+def packed_int32(data: bytes) -> list[int]:
+    """As `packed_int64`; the low 32 bits of each, signed."""
+    return _packed(data, read_int32)
+
+
+def _packed(data: bytes, read: Callable[[bytes, int], tuple[int, int]]) -> list[int]:
+    if data.isascii():
+        return list(data)
+    found = varints(data)
+    numbers = {text: read(text, 0)[0] for text in dict.fromkeys(found)}
+    return [numbers[text] for text in found]
 
 
 def run(data: bytes, start: int, at: int, end: int) -> int:

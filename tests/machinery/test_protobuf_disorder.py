@@ -1,0 +1,156 @@
+"""Messages that are written otherwise than the original does it: other orders, unknown fields, parts, damage."""
+
+from __future__ import annotations
+
+import random
+
+import orjson
+import pytest
+from google_oracle import random_object
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.builtin.types import CORE, META, builtin_types
+from pilothouse.machinery import protobuf
+from pilothouse.machinery.protobuf import plan
+from pilothouse.machinery.protobuf.wire import LENGTH, VARINT, read_unsigned, run, varint
+from pilothouse.machinery.schema import Schema
+
+EXTENSIONS = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+KINDS = (
+    (CORE, "Pod"), (CORE, "Service"), (CORE, "ConfigMap"), (CORE, "Node"), (META, "ObjectMeta"),
+    (EXTENSIONS, "CustomResourceDefinition"), (EXTENSIONS, "JSONSchemaProps"),
+)  # fmt: skip
+UNKNOWN = (b"\x98\x7f\x01", b"\x9a\x7f\x02ab", b"\x9b\x7f\x08\x01\x9c\x7f", b"\x9d\x7f1234", b"\x99\x7f12345678")
+
+
+def number(value: int) -> bytes:
+    return varint(value).encode("latin-1")
+
+
+def field(place: int, payload: bytes) -> bytes:
+    return number(place << 3 | LENGTH) + number(len(payload)) + payload
+
+
+def fields(data: bytes) -> list[tuple[int, bytes, bool]]:
+    """(number, payload or value, whether it has a length) of each field."""
+    found = []
+    at = 0
+    while at < len(data):
+        tag, at = read_unsigned(data, at)
+        size, behind = read_unsigned(data, at)
+        if tag & 7 == LENGTH:
+            at, behind = behind, behind + size
+        elif tag & 7 != VARINT:
+            behind = at + 8
+        found.append((tag, data[at:behind], tag & 7 == LENGTH))
+        at = behind
+    return found
+
+
+def disordered(schema: Schema, data: bytes, rng: random.Random) -> bytes:
+    """The same message in another order, at every level, with unknown fields in it."""
+    slots = {slot.number: slot for slot in plan.slots(schema)}
+    groups: dict[int, list[bytes]] = {}
+    for tag, payload, sized in fields(data):
+        slot = slots[tag >> 3]
+        inner = plan.message_of(slot) if slot.kind == "struct" and slot.label != plan.MAP else None
+        if inner is not None:
+            payload = disordered(inner, payload, rng)
+        written = number(tag) + (number(len(payload)) + payload if sized else payload)
+        groups.setdefault(tag, []).append(written)
+    order = [tag for tag, several in groups.items() for _ in several]
+    if rng.random() < 0.5:
+        rng.shuffle(order)
+    out = [groups[tag].pop(0) for tag in order]  # within a list the order stays
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        out.insert(rng.randint(0, len(out)), rng.choice(UNKNOWN) * rng.randint(1, 3))
+    return b"".join(out)
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None)
+def test_any_order_tells_the_same_object_in_the_same_order(kind: tuple[str, str], seed: int) -> None:
+    rng = random.Random(seed)
+    schema = builtin_types().get(*kind)
+    data = protobuf.encode_message(schema, random_object(schema, rng))
+    expected = orjson.dumps(protobuf.decode_message(schema, data))
+    other = disordered(schema, data, rng)
+    assert orjson.dumps(protobuf.decode_message(schema, other)) == expected
+
+
+def read(kind: str, data: bytes) -> dict[str, object]:
+    return protobuf.decode_message(builtin_types().get(CORE, kind), data)
+
+
+def test_a_message_in_parts_is_all_of_them_and_of_a_value_the_last_counts() -> None:
+    parts = field(1, field(1, b"a") + field(3, b"x")), field(2, field(10, b"node")), field(1, field(1, b"b"))
+    assert read("Pod", b"".join(parts))["metadata"] == {"name": "b", "namespace": "x"}
+    assert read("Pod", field(1, field(1, b"a") + field(1, b"b") + field(1, b"b")))["metadata"] == {"name": "b"}
+    empty_ones = field(1, field(1, b"a")) + field(2, b"") + field(1, b"") * 3
+    assert read("Pod", empty_ones)["metadata"] == {"name": "a"}
+
+
+def test_lists_and_maps_go_on_behind_other_fields() -> None:
+    one, two = (field(2, field(1, key) + field(2, b"x")) for key in (b"b", b"a"))
+    assert list(read("ConfigMap", one + field(1, b"") + two)["data"].items()) == [("a", "x"), ("b", "x")]
+    spec = field(2, field(1, b"a")) + field(1, field(1, b"v")) + field(2, field(1, b"b"))
+    assert [one["name"] for one in read("PodSpec", spec)["containers"]] == ["a", "b"]
+
+
+def test_what_an_entry_leaves_out_is_empty() -> None:
+    """Some writers do so (Rust's prost): a label without a value is common."""
+    only_key, only_value = field(2, field(1, b"a")), field(2, field(2, b"x"))
+    assert read("ConfigMap", only_value + only_key)["data"] == {"": "x", "a": ""}
+    assert read("ConfigMap", field(2, b""))["data"] == {"": ""}
+    assert read("ConfigMap", field(3, field(1, b"a")))["binaryData"] == {"a": ""}
+    assert read("ResourceRequirements", field(1, field(1, b"cpu")))["limits"] == {"cpu": "0"}
+    assert read("ConfigMap", field(2, field(2, b"x") + field(1, b"a")))["data"] == {"a": "x"}
+
+
+def test_numbers_of_a_list_may_be_packed_or_not() -> None:
+    def groups(data: bytes) -> object:
+        return read("PodSecurityContext", data).get("supplementalGroups")
+
+    long = number(300) + number(-1) + b"\x07"
+    assert groups(field(4, long)) == [300, -1, 7]
+    assert groups(b"\x20\x01" + field(4, long) + b"\x20\x02" + field(4, b"\x05\x06")) == [1, 300, -1, 7, 2, 5, 6]
+    with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
+        groups(field(4, b"\x01\x80"))
+    with pytest.raises(protobuf.ProtobufError, match="integer overflow"):
+        groups(field(4, b"\xff" * 10 + b"\x01"))
+
+
+def test_of_what_is_wrong_the_first_is_named() -> None:
+    wrong_name, wrong_place = field(1, b"\x08\x01"), b"\x10\x01"  # a number where texts or messages belong
+    for data, told in (
+        (wrong_name + wrong_place, "wrong wireType = 0 for field Name"),
+        (wrong_place + wrong_name, "wrong wireType = 0 for field Spec"),
+        (field(2, field(2, b"\x08\x01")) + wrong_name, "wrong wireType = 0 for field Name"),
+        (field(2, b"\x0c") + wrong_name, "proto: PodSpec: wiretype end group for non-group"),
+        (field(1, field(1, b"a"))[:-1], "unexpected EOF"),
+        (field(2, field(2, b"\x0a\x05abc")) + wrong_place, "unexpected EOF"),
+    ):
+        with pytest.raises(protobuf.ProtobufError, match=told):
+            read("Pod", data)
+
+
+def test_a_message_that_is_cut_anywhere_is_an_error() -> None:
+    """Fractions among them, which are read in one piece."""
+    schema = builtin_types().get(EXTENSIONS, "CustomResourceSubresources")
+    props = protobuf.encode_message(builtin_types().get(EXTENSIONS, "JSONSchemaProps"), {"maximum": 1.5, "title": "a"})
+    validation = builtin_types().get(EXTENSIONS, "CustomResourceValidation")
+    for message, data in ((schema, field(1, b"")), (validation, field(1, props))):
+        for length in range(1, len(data)):
+            with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
+                protobuf.decode_message(message, data[:length])
+
+
+@given(st.binary(min_size=1, max_size=4), st.integers(0, 70), st.binary(max_size=5), st.integers(0, 5))
+def test_a_run_is_as_many_whole_copies_as_there_are(unit: bytes, copies: int, rest: bytes, cut: int) -> None:
+    data = b"?" + unit * (copies + 1) + rest
+    end = len(data) - min(cut, len(rest))
+    at = expected = 1 + len(unit)
+    while data[expected : expected + len(unit)] == unit and expected + len(unit) <= end:
+        expected += len(unit)
+    assert run(data, 1, at, end) == expected
