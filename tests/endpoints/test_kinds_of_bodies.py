@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from endpoints.served import JSON, PROTOBUF, YAML, Served, config_map
+from pilothouse.machinery import cbor
 from support.protobuf import field
 
+CBOR = "application/cbor"
 NAMED = field(1, field(1, "x"))  # a message whose metadata has a name
 SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
 
@@ -108,3 +110,13 @@ def test_what_are_no_options_of_a_deletion(served: Served, place: str, body: byt
     found = served.ask(f"DELETE {place}/configmaps/d", body, kind)
     assert (found.status, found.message) == (400, message)
     assert served.ask(f"GET {place}/configmaps/d").status == 200
+
+
+def test_cbor_knows_one_spelling(speaking: Served) -> None:
+    body = cbor.dumps({"Kind": "Pod", "metadata": {"name": "x"}})
+    assert speaking.ask("POST /api/v1/namespaces/default/configmaps?dryRun=All", body, CBOR).status == 201
+    options = speaking.ask("DELETE /api/v1/namespaces/default/configmaps/x", cbor.dumps([]), CBOR)
+    assert (options.status, options.message) == (
+        400,
+        "unable to determine group/version/kind: cbor: cannot unmarshal array into Go value of type v1.TypeMeta",
+    )

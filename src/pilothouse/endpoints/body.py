@@ -119,6 +119,7 @@ class Reading:
 class BodyDecoder:
     """Bodies of one resource (or subresource) in one version."""
 
+    exact_kinds: ClassVar[bool] = False  # the names of kind and version have their case, in JSON and YAML too
     patch_types: ClassVar[tuple[str, ...]] = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)  # beside apply
     needs_kind: ClassVar[bool] = False  # whether a patched document must say its kind
 
@@ -186,7 +187,7 @@ class BodyDecoder:
         findings = None if write.field_validation == "Ignore" else Findings()
         try:
             value, raw = self._parse(data, media_type, findings)
-            told, kind = type_meta(value)
+            told, kind = type_meta(value, exact=self.exact_kinds or media_type == CBOR)
             self._check_type_meta(told, kind, data)
         except (JSONError, yamlcodec.YAMLError, cbor.CBORError) as error:
             raise self._unrecognized(error, data) from error
@@ -433,7 +434,10 @@ class BodyDecoder:
                 _check_options(told if told.count("/") < 2 else "", kind)
                 return protobuf.decode_message(self._options, raw)
             value = _VALUES[media_type](data)
-            _check_options(*type_meta(value))
+            wrong = cbor.type_mismatch(value) if media_type == CBOR else ""
+            if wrong:
+                raise cbor.CBORError(f"{_NO_TYPE}: {wrong}")
+            _check_options(*type_meta(value, exact=media_type == CBOR))
             return decode_parsed(self._options, data if media_type == JSON else dumps(value), value, None)
         except (JSONError, yamlcodec.YAMLError, cbor.CBORError, protobuf.ProtobufError, DecodeError) as error:
             raise bad_request(str(error)) from error

@@ -15,6 +15,7 @@ from pilothouse.machinery.errors import bad_request
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.times import human_duration
+from pilothouse.registry.codec import with_revision_behind_uid
 
 Object = dict[str, Any]
 
@@ -141,16 +142,7 @@ def metadata_json(obj: Object) -> bytes:
     metadata = obj.get("metadata")
     if not metadata:
         return b"{}"
-    if next(reversed(metadata)) == "resourceVersion" and "uid" in metadata:  # put there on decode
-        ordered: Object = {}
-        for key, value in metadata.items():
-            if key == "resourceVersion":
-                break
-            ordered[key] = value
-            if key == "uid":
-                ordered["resourceVersion"] = metadata["resourceVersion"]
-        metadata = ordered
-    return dumps(metadata)
+    return dumps(with_revision_behind_uid(metadata))
 
 
 def _age(seconds: float) -> bytes:

@@ -57,6 +57,8 @@ class CustomBody(_Patches):
 
     # -- kinds
 
+    exact_kinds = True
+
     def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
         try:
             value, raw = super()._parse(data, media_type, findings)

@@ -296,10 +296,10 @@ _META_NAMES: Final = {"apiversion": "apiVersion", "kind": "kind"}
 _META_LONGEST: Final = 12  # characters
 
 
-def type_meta(value: Any) -> tuple[str, str]:
+def type_meta(value: Any, *, exact: bool = True) -> tuple[str, str]:
     """apiVersion and kind of a document, "" where it has none. Raises JSONError when they cannot be had.
 
-    They are looked for without regard to case, though nothing else of a document is; the last one counts.
+    Unless they are to be `exact`, they are looked for without regard to case; the last one counts.
     """
     if value is None:
         return "", ""
@@ -310,7 +310,7 @@ def type_meta(value: Any) -> tuple[str, str]:
     found = {"apiVersion": "", "kind": ""}
     for key, item in value.items():
         name = _META_NAMES.get(key.lower()) if len(key) < _META_LONGEST else None
-        if name is None or item is None:
+        if name is None or item is None or (exact and name != key):
             continue
         if item.__class__ is not str:
             wrong = _cannot(item, f"Go struct field .{name} of type string")

@@ -164,6 +164,8 @@ class ObjectCodec:
             obj = self.decode_as(stored, version)
             obj.pop("kind")
             obj.pop("apiVersion")
+            if "metadata" in obj:
+                obj["metadata"] = with_revision_behind_uid(obj["metadata"])
             made = stored.forms[key] = dumps(obj)[1:]
         return made
 
@@ -176,6 +178,20 @@ class ObjectCodec:
             fields = {label: _selected(obj, paths) or zero for label, paths, zero in self._labels}
             made = stored.forms["index"] = Index(metadata.get("labels") or {}, fields)
         return made
+
+
+def with_revision_behind_uid(metadata: Object) -> Object:
+    """Metadata whose resourceVersion was put in last, in the order of the type."""
+    if next(reversed(metadata), "") != "resourceVersion" or "uid" not in metadata:
+        return metadata
+    ordered: Object = {}
+    for key, value in metadata.items():
+        if key == "resourceVersion":
+            break
+        ordered[key] = value
+        if key == "uid":
+            ordered["resourceVersion"] = metadata["resourceVersion"]
+    return ordered
 
 
 def _selected(obj: Any, paths: tuple[tuple[str, ...], ...]) -> str:
