@@ -222,3 +222,16 @@ def test_what_stands_behind_the_first_document_is_not_read(behind: bytes) -> Non
 def test_long_documents_are_read_as_short_ones(value: Any) -> None:
     written = dumps(value)
     assert same(loads(written + _FILL), loads(written))
+
+
+def test_keys_that_are_maps_or_lists_are_shown_as_go_shows_them() -> None:
+    for text, shown in (
+        (
+            "? {a: b, c: [1, ~]}\n: d",
+            'map[interface {}]interface {}{"a":"b", "c":[]interface {}{1, interface {}(nil)}}',
+        ),
+        ("? [a]\n: d", '[]interface {}{"a"}'),
+    ):
+        with pytest.raises(YAMLError) as found:
+            loads(text.encode())
+        assert str(found.value) == f"yaml: invalid map key: {shown}"

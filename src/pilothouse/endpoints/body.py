@@ -378,12 +378,16 @@ class BodyDecoder:
     def accepted_patches(self) -> tuple[str, ...]:
         return (*self.patch_types, APPLY_YAML, *((APPLY_CBOR,) if CBOR in self._offered else ()))
 
-    def unsupported_patch(self, header: str) -> APIError:
-        """415 for a patch of another type: the route says so, or the handler if the route's laxer reading finds one."""
+    def unsupported_patch(self, header: str, *, empty: bool = False) -> APIError:
+        """415 for a patch of another type: the route says so, or the handler if the route's laxer reading finds one.
+
+        Where there is no patch, the route tells what could be had instead, which is nothing.
+        """
         accepted = self.accepted_patches()
         if any(each.partition(";")[0].strip(" ") in accepted for each in header.split(",")):
             return unsupported_media_type(accepted)
-        return APIError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        told = "\n\nAvailable representations: " if empty else ""
+        return APIError(415, "UnsupportedMediaType", f"415: Unsupported Media Type{told}", {})
 
     def check_patched(self, kind: str, api_version: str, value: Object) -> None:
         """May raise an APIError for what a patch made of kind and version, before it is decoded."""

@@ -50,13 +50,14 @@ class WatchPlan:
 
 async def watch_collection(scope: Scope, request: Request) -> Answer:
     info, query = info_of(request)
-    form = watch_form(scope, request)
+    form = scope.forms.negotiate(request, FORMS, watchable=True)
     options = list_options(query, info.name, watch=True)
     namespace = info.namespace if scope.resource.namespaced else ""
     plan = await watch_plan(scope, namespace, options, query)
     if len(info.parts) > 1 and options.field_selector:
         _check_name(options)
     include = tables.include_of(query.get("includeObject")) if form.form == "Table" else ""
+    form = stream_form(scope, form)
     messages = is_websocket(request)
     parted = messages and form.media_type == CBOR
     framer = Framer(scope.forms, scope.version, form, include, scope.body.empty, parted=parted)
@@ -75,9 +76,11 @@ def _check_name(options: ListOptions) -> None:
         raise bad_request("fieldSelector metadata.name doesn't match requested name")
 
 
-def watch_form(scope: Scope, request: Request) -> Form:
-    """Watches stream JSON, protobuf or CBOR, and neither YAML nor anything else."""
-    form = scope.forms.negotiate(request, FORMS, watchable=True)
+def stream_form(scope: Scope, form: Form) -> Form:
+    """Watches stream JSON, protobuf or CBOR, and neither YAML nor anything else. Raises NotAcceptable.
+
+    That comes last of all that may be wrong: a collection could be shown so.
+    """
     if form.form == LIST_OF_PARTIALS:
         raise scope.forms.misfit(form)
     if form.media_type not in _STREAMED:

@@ -26,7 +26,7 @@ class _Patches(BodyDecoder):
 
     patch_types = (JSON_PATCH, MERGE_PATCH)
 
-    def unsupported_patch(self, header: str) -> APIError:
+    def unsupported_patch(self, header: str, *, empty: bool = False) -> APIError:
         return unsupported_media_type(self.accepted_patches())
 
 

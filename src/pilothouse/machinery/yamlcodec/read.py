@@ -415,4 +415,5 @@ def _key(value: Any) -> str:
         if math.isfinite(value):
             return go_float(value)
         return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    raise YAMLError(f"yaml: invalid map key: {value!r}")
+    shown = syntax(value).replace("map[string]", "map[interface {}]")  # what YAML is first read into
+    raise YAMLError(f"yaml: invalid map key: {shown}")
