@@ -105,7 +105,7 @@ async def read_applied(scope: Scope, request: Request, write: Write) -> Sent:
 def _read(scope: Scope, media_type: str, data: bytes) -> tuple[Any, list[str]]:
     """The value, and what is to be told of names that are there twice. Raises YAMLError, CBORError."""
     if media_type == APPLY_CBOR:
-        return scope.body.cbor_value(data), []  # it refuses them
+        return scope.body.cbor_value(data, cbor.loads_applied), []  # it refuses them
     return yamlcodec.loads_noting(data)
 
 

@@ -226,13 +226,13 @@ class BodyDecoder:
         except (DecodeError, JSONError) as error:
             raise self._cannot(str(error)) from error
 
-    def cbor_value(self, data: bytes, schema: Schema | None = None) -> Any:
+    def cbor_value(self, data: bytes, loads: Callable[[bytes, Schema | None, int], Any]) -> Any:
         """The value with the numbers of JSON; as that, it may be as long as a body.
 
         Raises CBORError, RequestEntityTooLarge.
         """
         try:
-            value = cbor.loads_body(data, schema, self._limit)
+            value = loads(data, self._cbor_schema, self._limit)
         except cbor.CBORTooLong:
             raise too_large(self._limit) from None
         if _CBOR_AS_JSON * len(data) > self._limit and len(dumps(value)) > self._limit:
@@ -242,7 +242,7 @@ class BodyDecoder:
     def _parse_cbor(self, data: bytes) -> Any:
         """Raises CBORError where kind and version could not be had, else BadRequest."""
         try:
-            value = self.cbor_value(data, self._cbor_schema)
+            value = self.cbor_value(data, cbor.loads_body)
         except cbor.CBORError as error:
             if error.readable:
                 raise self._cannot(str(error)) from error

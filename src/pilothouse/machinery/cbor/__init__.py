@@ -5,7 +5,7 @@ texts are bytes.
 """
 
 from pilothouse.machinery.cbor.model import CONTENT_TYPE, SELF_DESCRIBED, SEQUENCE_TYPE, CBORError, CBORTooLong
-from pilothouse.machinery.cbor.reader import loads, loads_body, loads_sequence
+from pilothouse.machinery.cbor.reader import loads, loads_applied, loads_body, loads_sequence
 from pilothouse.machinery.cbor.strict import unknown_field
 from pilothouse.machinery.cbor.typemeta import type_mismatch
 from pilothouse.machinery.cbor.writer import Members, dumps, joined, list_head, members, watch_event
@@ -21,6 +21,7 @@ __all__ = [
     "joined",
     "list_head",
     "loads",
+    "loads_applied",
     "loads_body",
     "loads_sequence",
     "members",

@@ -75,6 +75,13 @@ def loads_body(data: bytes, schema: Schema | None = None, room: int = sys.maxsiz
     return reader.whole()
 
 
+def loads_applied(data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> Any:
+    """An applied configuration, the same way; but bytes are texts as others are, and lists may be long."""
+    reader = _Reader(data, schema, room)
+    reader.body = reader.applied = True
+    return reader.whole()
+
+
 def loads_sequence(data: bytes) -> list[Any]:
     """Each item of a CBOR sequence: the events of a watch."""
     items = []
@@ -96,7 +103,7 @@ class _Reader:
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("at", "body", "data", "error", "named", "path", "patience", "raw", "room", "schema", "text")
+    __slots__ = ("applied", "at", "body", "data", "error", "named", "path", "patience", "raw", "room", "schema", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         self.data = data
@@ -104,7 +111,7 @@ class _Reader:
         self.schema = schema
         self.room = room
         self.at = 0
-        self.body = self.raw = False
+        self.body = self.applied = self.raw = False
         self.patience = 0
         self.named = True
         self.error: CBORError | None = None
@@ -121,7 +128,7 @@ class _Reader:
             error = CBORError(f"cbor: {len(data) - self.at} bytes of extraneous data starting at index {self.at}")
         if error is None and self.raw:
             try:
-                return settle(value, self.schema)
+                return settle(value, None if self.applied else self.schema)
             except CBORError as refused:
                 error = refused
         if error is None:
@@ -325,9 +332,9 @@ class _Reader:
                 schema = field.schema
             else:
                 return sys.maxsize
-        if schema.kind == s.LIST and schema.items.kind == s.STRUCT and self.path[depth - 1] != "items":
-            return most_items(schema.items)  # but of a list of objects
-        return sys.maxsize
+        if self.applied or schema.kind != s.LIST or schema.items.kind != s.STRUCT or self.path[depth - 1] == "items":
+            return sys.maxsize
+        return most_items(schema.items)  # the items of a list of objects may be more
 
     def _key(self, at: int, depth: int) -> str:
         """The name of a member, whatever it is."""

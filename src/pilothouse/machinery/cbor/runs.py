@@ -24,7 +24,7 @@ _SHORT: Final = b"|".join(
 )
 _SCALAR: Final = b"|".join(
     (
-        rb"[\x00-\x17\x20-\x37\xf4-\xf6]",
+        rb"[\x00-\x17\x20-\x37\xf4-\xf6]|[\x5f\x7f]\xff",
         rb"[\x18\x38][\s\S]|[\x19\x39][\s\S]{2}|[\x1a\x3a][\s\S]{4}|[\x1b\x3b][\x00-\x7f][\s\S]{7}",
         rb"\xf9[\x00-\x7b\x80-\xfb][\s\S]",
         rb"\xfa(?:[\x00-\x7e\x80-\xfe][\s\S]|[\x7f\xff][\x00-\x7f])[\s\S]{2}",
@@ -32,7 +32,11 @@ _SCALAR: Final = b"|".join(
         _SHORT,
     )
 )
-_DEEPER: Final = rb"[\x80\xa0]|\xc1(?:[\x00-\x17]|\x18[\s\S]|\x19[\s\S]{2}|\x1a[\s\S]{4})"  # one level: empty, times
+_FLAT: Final = rb"[\x00-\x17\x20-\x37\x40\x60\xf4-\xf6]"  # one byte, and no container
+# One level: empty containers, endless lists of what has one byte, times.
+_DEEPER: Final = rb"[\x80\xa0]|\xbf\xff|\x9f%b*\xff|\xc1(?:[\x00-\x17]|\x18[\s\S]|\x19[\s\S]{2}|\x1a[\s\S]{4})" % _FLAT
+# Lists that end with the item behind this.
+_LAST: Final = b"|".join(rb"\x%x%b{%d}" % (0x81 + before, _FLAT, before) for before in range(1, 23))
 _TAG: Final = rb"[\xc0\xc4-\xd7]|\xd8[\x18-\xff]|\xd9[\x01-\xff][\s\S]"  # neither times nor big numbers
 
 PLAIN_MEMBERS: Final = re.compile(rb"(?:(?:%b)(?:%b)){%d}" % (_SHORT, _SCALAR, MANY))  # MANY of an object
@@ -40,16 +44,18 @@ PLAIN_MEMBERS: Final = re.compile(rb"(?:(?:%b)(?:%b)){%d}" % (_SHORT, _SCALAR, M
 
 @lru_cache(64)
 def plain_items(deeper: int) -> re.Pattern[bytes]:
-    """MANY items of which each is a number, a short string and the like, perhaps in a chain of lists, objects or tags
-    with one item each. No more than `deeper` containers and tags are in each other.
+    """MANY items of which each is a number, a short string or the like, perhaps at the end of a chain of lists, objects of
+    one member and tags. No more than `deeper` containers and tags are in each other.
     """
     if not deeper:
         return re.compile(rb"(?:%b){%d}" % (_SCALAR, MANY))
-    most = deeper - 1
     item = rb"%b|%b" % (_SCALAR, _DEEPER)
-    if not most:
+    if deeper == 1:
         return re.compile(rb"(?:%b){%d}" % (item, MANY))
-    chain = rb"\x81{1,%d}|(?:%b){1,%d}|(?:\xa1(?:%b)){1,%d}" % (most, _TAG, most, _SHORT, most)
+    most = deeper - 1
+    link = rb"%b|%b|\xa1(?:%b)" % (_LAST, _TAG, _SHORT)
+    # There is one way only to match anything, so a failure is found without trying others.
+    chain = rb"\x81{1,%d}|(?:%b)(?:\x81|%b){0,%d}" % (most, link, link, most - 1)
     return re.compile(rb"(?:%b|(?:%b)(?:%b)){%d}" % (item, chain, item, MANY))
 
 

@@ -19,7 +19,7 @@ ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
     model.AS_BASE64: base64.b64encode,
     model.AS_BASE16: lambda raw: raw.hex().encode(),
 }
-_NO_BASE64: Final = re.compile(rb"[^A-Za-z0-9+/=\r\n]")
+_NO_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=\r\n]")
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -33,17 +33,19 @@ def settle(value: Any, schema: Schema | None) -> Any:
     """A value with byte strings that were no UTF-8, whose bytes are in surrogates: they are refused where base64
     belongs, else each bad byte becomes U+FFFD. Raises CBORError.
     """
-    if isinstance(value, str):
+    kind = value.__class__
+    if kind is str:
+        if value.isascii():
+            return value
         if schema is not None and schema.kind == s.BYTES:
-            raw = value.encode("utf-8", "surrogateescape")
-            found = _NO_BASE64.search(raw)
-            bad = found.start() if found is not None else len(raw)
+            found = _NO_BASE64.search(value)
+            bad = found.start() if found is not None else 0  # all before it is ASCII
             raise CBORError(f"cbor: failed to decode base64 from byte string: illegal base64 data at input byte {bad}")
         return whole_text(value)
-    if isinstance(value, list):
+    if kind is list:
         items = schema.items if schema is not None and schema.kind == s.LIST else None
         return [settle(item, items) for item in value]
-    if isinstance(value, dict):
+    if kind is dict:
         return {settle(key, None): settle(item, under(schema, key)) for key, item in value.items()}
     return value
 

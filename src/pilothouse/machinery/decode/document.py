@@ -75,7 +75,8 @@ def decode_once(schema: Schema, value: Any, findings: Findings | None = None) ->
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:
-        return _again(schema, dumps(value), strict)
+        explain(schema, value, Findings())
+        return _again(schema, dumps(value), strict)  # what is wrong is how a number was read
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     return _again(schema, dumps(value), strict) if strict.inexact else made
