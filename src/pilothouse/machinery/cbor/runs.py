@@ -44,8 +44,8 @@ PLAIN_MEMBERS: Final = re.compile(rb"(?:(?:%b)(?:%b)){%d}" % (_SHORT, _SCALAR, M
 
 @lru_cache(64)
 def plain_items(deeper: int) -> re.Pattern[bytes]:
-    """MANY items of which each is a number, a short string or the like, perhaps at the end of a chain of lists, objects of
-    one member and tags. No more than `deeper` containers and tags are in each other.
+    """MANY items of which each is a number, a short string or the like, perhaps at the end of a chain of lists, objects
+    of one member and tags. No more than `deeper` containers and tags are in each other.
     """
     if not deeper:
         return re.compile(rb"(?:%b){%d}" % (_SCALAR, MANY))
