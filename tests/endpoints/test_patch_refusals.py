@@ -169,3 +169,8 @@ def test_numbers_of_converted_objects_are_cut_to_size(served: Served, place: str
     assert (applied.status, applied.json()["spec"]["replicas"]) == (200, 0)
     assert served.ask(f"PATCH {apps}/d", {"spec": {"replicas": 1 << 32}}, MERGE).status == 422
     assert made["spec"]["replicas"] == 1
+
+
+def test_a_user_agent_is_utf8(served: Served, place: str) -> None:
+    answer = served.ask(f"POST {place}/configmaps", config_map("c", a="1"), headers={"User-Agent": "werk-é☃/1.0"})
+    assert answer.json()["metadata"]["managedFields"][0]["manager"] == "werk-é☃"

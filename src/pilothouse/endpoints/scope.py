@@ -135,8 +135,10 @@ def _no_note(name: str, text: str) -> None:
 
 @remembered(256)
 def agent_manager(agent: str) -> str:
-    """The field manager that a User-Agent names: what stands before the first slash, printable, at most 128 bytes."""
-    name = agent.partition("/")[0]
+    """The field manager that a User-Agent (its bytes as latin-1) names: what stands before the first slash, printable,
+    at most 128 bytes.
+    """
+    name = agent.partition("/")[0].encode("latin-1", "replace").decode("utf-8", "replace")
     name = "".join(char for char in name if char.isprintable())
     return name.encode()[:_MAX_MANAGER].decode("utf-8", "ignore") or "unknown"
 

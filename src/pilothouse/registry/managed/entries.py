@@ -47,11 +47,9 @@ class Entry:
         """As it stands in metadata.managedFields, fields in the original's order."""
         if self.raw is not None:
             return self.raw
-        shown: dict[str, Any] = {
-            "manager": self.manager,
-            "operation": self.operation,
-            "apiVersion": self.api_version,
-        }
+        shown: dict[str, Any] = {"manager": self.manager} if self.manager else {}
+        shown["operation"] = self.operation
+        shown["apiVersion"] = self.api_version
         if self.time:
             shown["time"] = self.time
         shown["fieldsType"] = "FieldsV1"
