@@ -45,6 +45,8 @@ class ObjectCodec:
         self._heads = {version: self.type_head(version) for version in resource.versions}
         self._order = tuple(name for name in resource.schema.properties if name not in ("kind", "apiVersion"))
         behind = self._order[self._order.index("metadata") + 1 :] if "metadata" in self._order else ()
+        metadata = resource.schema.properties.get("metadata")
+        self._metadata_order = tuple(metadata.schema.properties) if metadata is not None else ()
         self._behind_metadata = tuple(b',"%b":' % name.encode() for name in behind)
         self._labels = tuple(
             (label, tuple(tuple(one.split(".")) for one in paths.split("|")), _zero(resource.schema, paths))
@@ -164,8 +166,11 @@ class ObjectCodec:
             obj = self.decode_as(stored, version)
             obj.pop("kind")
             obj.pop("apiVersion")
-            if "metadata" in obj:
-                obj["metadata"] = with_revision_behind_uid(obj["metadata"])
+            metadata = obj.get("metadata") or {}
+            if metadata:
+                obj["metadata"] = {
+                    name: metadata[name] for name in (*self._metadata_order, *metadata) if name in metadata
+                }
             made = stored.forms[key] = dumps(obj)[1:]
         return made
 
