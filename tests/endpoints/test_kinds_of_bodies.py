@@ -120,3 +120,26 @@ def test_cbor_knows_one_spelling(speaking: Served) -> None:
         400,
         "unable to determine group/version/kind: cbor: cannot unmarshal array into Go value of type v1.TypeMeta",
     )
+
+
+def test_the_servers_of_definitions_and_api_services_know_no_kinds_of_others(served: Served) -> None:
+    def told(path: str, api_version: str, kind: str) -> str:
+        body = {"apiVersion": api_version, "kind": kind}
+        found = served.ask(f"POST {path}?dryRun=All", body)
+        assert found.status == 400
+        return found.message.partition(": ")[2]
+
+    maps, definitions = (
+        "/api/v1/namespaces/default/configmaps",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    )
+    own = "apiextensions.k8s.io/v1"
+    assert told(definitions, "v1", "ConfigMap") == f'no kind "ConfigMap" is registered for version "v1" {SCHEME}'
+    assert told(maps, own, "CustomResourceDefinition") == (
+        f'no kind "CustomResourceDefinition" is registered for version "{own}" {SCHEME}'
+    )
+    assert told(definitions, "v1", "Status").endswith("unknown conversion")
+    assert (
+        served.ask(f"POST {definitions}", {"apiVersion": f"{own}beta1", "kind": "CustomResourceDefinition"}).message
+        == f"the API version in the data ({own}beta1) does not match the expected API version ({own})"
+    )

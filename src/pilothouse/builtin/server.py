@@ -34,6 +34,7 @@ from pilothouse.registry.resource import Resource, Subresource
 from pilothouse.registry.store import GenericStore, Services
 from pilothouse.storage.api import Storage
 
+_APART = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
 _SCALES = ("autoscaling", "scales")
 OpenStorage = Callable[[str], Storage]  # prefix -> storage
 
@@ -63,12 +64,19 @@ class BuiltinServer:
         self._new_uid = UuidSource()
         self._kinds = cache(partial(table.kinds, needs.types))  # only ever asked for when something is wrong
         self._resources = table.resources(needs.types, needs.served)
-        options = needs.types.get(META, "DeleteOptions")
-        served = needs.options
-        self._reading = Reading(self._knows, options, served.max_body, served.aside, served.offered)
 
-    def _knows(self, api_version: str, kind: str) -> bool:
-        return (api_version, kind) in self._kinds()
+    def _reading(self, group: str) -> Reading:
+        options, served = self._needs.types.get(META, "DeleteOptions"), self._needs.options
+        return Reading(partial(self._knows, group), options, served.max_body, served.aside, served.offered)
+
+    def _knows(self, group: str, api_version: str, kind: str) -> bool:
+        """Whether the original's server of that group knows a kind: of its three, two have one group each."""
+        asked = api_version.rpartition("/")[0]
+        if group in _APART:
+            near = asked == group or (not asked and (META, kind) in self._needs.types.kinds())
+        else:
+            near = asked not in _APART
+        return near and (api_version, kind) in self._kinds()
 
     def install(self, make_chain: Callable[[dict[tuple[str, str], GenericStore]], Chain], identity: Identity) -> None:
         """Make every store and route. `make_chain` builds the admission chain over the stores."""
@@ -167,7 +175,7 @@ class BuiltinServer:
 
     def _body(self, resource: Resource, target: Target, store: GenericStore | None) -> BodyDecoder:
         own = (lambda: store.behaviour) if store is not None else resource.behaviour
-        return BodyDecoder(resource, target, own, self._reading, typed=store is not None)
+        return BodyDecoder(resource, target, own, self._reading(resource.group), typed=store is not None)
 
     def _install_virtual(self, row: facts.ResourceFacts, chain: Chain) -> None:
         """Resources that keep nothing: reviews and bindings."""
