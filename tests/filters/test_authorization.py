@@ -60,6 +60,8 @@ def test_the_authorizers_reason_is_told() -> None:
 
 def test_no_browser_takes_a_refusal_for_a_page() -> None:
     assert "&lt;script&gt;" in refused(Notes("get"), get("/<script>"))
+    answer = ask(behind(authorization(Notes("get")), caller=ALICE), get("/metrics"))
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_who_may_passes() -> None:

@@ -16,7 +16,7 @@ from pilothouse.auth.actingmetrics import ImpersonationMetrics
 from pilothouse.auth.attributes import Attributes, Authorizer, Decision
 from pilothouse.auth.authenticators import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
 from pilothouse.auth.order import MASTERS
-from pilothouse.auth.refusal import refusal
+from pilothouse.auth.refusal import refusal_at_the_door
 from pilothouse.auth.usernames import NODES, account_groups, account_of, node_of
 from pilothouse.kit.record import record
 from pilothouse.machinery import names
@@ -139,14 +139,14 @@ class Impersonation:
             caller, question.verb, True, "", question.group, _VERSION, question.namespace, question.resource,
             question.subresource, question.name,
         )  # fmt: skip
-        return refusal(attributes, question.never) if question.never else self._ask(mode, attributes)
+        return refusal_at_the_door(attributes, question.never) if question.never else self._ask(mode, attributes)
 
     def _ask(self, mode: str, attributes: Attributes) -> APIError | None:
         started = self._metrics.clock()
         decision, reason = self._authorizer.authorize(attributes)
         allowed = decision is Decision.ALLOW
         self._metrics.checked(mode, allowed, started)
-        return None if allowed else refusal(attributes, reason)
+        return None if allowed else refusal_at_the_door(attributes, reason)
 
 
 def _called(mode: str) -> str:

@@ -12,6 +12,16 @@ from pilothouse.machinery.goquote import quote
 _HARMLESS: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
+_NOT_A_PAGE: Final = (b"X-Content-Type-Options", b"nosniff")
+
+
+def refusal_at_the_door(attributes: Attributes, reason: str) -> APIError:
+    """As `refusal`, before a handler is asked: browsers are told as well."""
+    error = refusal(attributes, reason)
+    error.headers.append(_NOT_A_PAGE)
+    return error
+
+
 def refusal(attributes: Attributes, reason: str) -> APIError:
     """403 with what was asked for in words."""
     user = f"User {quote(attributes.caller.name)} cannot {attributes.verb}"

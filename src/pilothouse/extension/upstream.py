@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from pilothouse.auth.attributes import Attributes
-from pilothouse.auth.refusal import refusal
+from pilothouse.auth.refusal import refusal_at_the_door
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError
@@ -149,7 +149,7 @@ def delegated(upstream: Upstream | None) -> Filter:
                 )  # fmt: skip
                 allowed, reason = await upstream.allows(attributes)
                 if not allowed:
-                    raise refusal(attributes, reason)
+                    raise refusal_at_the_door(attributes, reason)
             return await inner(request)
 
         return handle

@@ -8,7 +8,7 @@ from typing import Final
 from pilothouse.auth.attributes import AlwaysAllow, Attributes, Authorizer, Decision
 from pilothouse.auth.metrics import AuthorizationMetrics
 from pilothouse.auth.order import MASTERS
-from pilothouse.auth.refusal import refusal
+from pilothouse.auth.refusal import refusal_at_the_door
 from pilothouse.endpoints.requestinfo import QUERY_WORK, Query, RequestInfo
 from pilothouse.kit.aside import Aside
 from pilothouse.kit.memo import remembered
@@ -45,7 +45,7 @@ def authorization(
             if measures is not None:
                 measures.count(decision, started)
             if decision is not Decision.ALLOW:
-                raise refusal(attributes, reason)
+                raise refusal_at_the_door(attributes, reason)
             if attributes.subresource in _ENTERING:
                 _check_entering(authorizer, attributes)
             return await inner(request)

@@ -19,6 +19,7 @@ from pilothouse.serving.debug_profiles import (
 from pilothouse.serving.http import BodyTooLarge, Handler, HeaderList, Request, Response
 
 _HTML: Final = b"text/html; charset=utf-8"
+_NOSNIFF: Final = (b"X-Content-Type-Options", b"nosniff")
 _TEXT: Final = b"text/plain; charset=utf-8"
 _BINARY: Final = b"application/octet-stream"
 _PROFILES: Final = {
@@ -40,7 +41,7 @@ def pprof_handler() -> Handler:
             return Response(302, headers, b'<a href="/debug/pprof/">Found</a>.\n\n')
         name = request.path.removeprefix("/debug/pprof/")
         if not name:
-            return Response(200, [(b"Content-Type", _HTML)], _index())
+            return Response(200, [(b"Content-Type", _HTML), _NOSNIFF], _index())
         if name not in _PROFILES:
             return _text(404, "Unknown profile\n")
         query = parse_qs(request.query)
@@ -76,11 +77,11 @@ async def _profile(profiler: Profiler, name: str, query: dict[str, list[str]]) -
 def _file(name: str, body: bytes) -> Response:
     disposition = f'attachment; filename="{name}"'.encode()
     headers: HeaderList = [(b"Content-Type", _BINARY), (b"Content-Disposition", disposition)]
-    return Response(200, [*headers, (b"X-Content-Type-Options", b"nosniff")], body)
+    return Response(200, [*headers, _NOSNIFF], body)
 
 
 def _text(status: int, body: str) -> Response:
-    return Response(status, [(b"Content-Type", _TEXT), (b"X-Content-Type-Options", b"nosniff")], body.encode())
+    return Response(status, [(b"Content-Type", _TEXT), _NOSNIFF], body.encode())
 
 
 def _index() -> bytes:
