@@ -154,3 +154,22 @@ def test_a_run_is_as_many_whole_copies_as_there_are(unit: bytes, copies: int, re
     while data[expected : expected + len(unit)] == unit and expected + len(unit) <= end:
         expected += len(unit)
     assert run(data, 1, at, end) == expected
+
+
+def test_quantities_are_read_as_in_json() -> None:
+    def cpu(text: bytes) -> object:
+        limits = read("ResourceRequirements", field(1, field(1, b"cpu") + field(2, field(1, text))))["limits"]
+        assert isinstance(limits, dict)
+        return limits["cpu"]
+
+    assert [cpu(text) for text in (b"1000m", b"1.5Gi", b"+3", b"0.5")] == ["1", "1536Mi", "+3", "500m"]
+    for text in (b"", b"a", b"1 ", b"1Q", b"."):
+        with pytest.raises(protobuf.ProtobufError, match=r"^(quantities must match|unable to parse)"):
+            cpu(text)
+
+
+def test_a_quantity_that_is_none_is_refused_before_what_comes_later() -> None:
+    amount = field(2, field(8, field(1, field(1, b"cpu") + field(2, field(1, b"a")))))
+    for later in (b"", b"\x10\x01", field(1, b"\x0a")):
+        with pytest.raises(protobuf.ProtobufError, match="quantities must match"):
+            read("Pod", field(2, amount + later))

@@ -22,6 +22,7 @@ from pilothouse.machinery.protobuf.rest import check_count, in_order, rest_of
 from pilothouse.machinery.protobuf.wire import (
     LENGTH,
     VARINTS,
+    BadValue,
     Damaged,
     Loose,
     Odd,
@@ -66,6 +67,8 @@ def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = 
         try:
             return _decode(decode, data, api_version, kind)
         except Damaged as error:
+            if isinstance(error.why, BadValue):
+                raise
             if not isinstance(error.why, Loose):
                 check(error.schema, error.data[error.start : error.end])  # says what is wrong, if anything is
             whole = repair(schema, data)

@@ -18,6 +18,7 @@ import orjson
 from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.protobuf.wire import (
     VARINTS,
+    BadValue,
     ProtobufError,
     narrow,
     read_int32,
@@ -25,6 +26,7 @@ from pilothouse.machinery.protobuf.wire import (
     read_unsigned,
     wide,
 )
+from pilothouse.machinery.quantity import QuantityError, shown
 
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
@@ -221,12 +223,16 @@ def encode_quantity(value: str | int | float | None) -> str:
 
 
 def _quantity(payload: bytes) -> str:
+    """As the original would show it."""
     if not payload:
         return "0"
     size, at = read_unsigned(payload, 1)
     if payload[0] != 10 or at + size != len(payload):
         raise ProtobufError("unexpected EOF")
-    return narrow(payload[at:].decode("latin-1")) or "0"
+    try:
+        return shown(narrow(payload[at:].decode("latin-1")))
+    except QuantityError as error:
+        raise BadValue(str(error)) from None
 
 
 _short_decoded_quantity = lru_cache(_KEPT)(_quantity)

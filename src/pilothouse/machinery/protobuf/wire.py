@@ -28,6 +28,10 @@ class ProtobufError(ValueError):
     """Bytes that are no message of their type, or an object that its type cannot hold. The text is the original's."""
 
 
+class BadValue(ProtobufError):
+    """A value that its type refuses, however it is written."""
+
+
 class TooMany(ProtobufError):
     """More messages than any object can hold. Looking closer would not help."""
 
