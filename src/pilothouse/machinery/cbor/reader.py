@@ -53,6 +53,7 @@ _COUNTS: Final = tuple(
 _PIECE: Final = 1 << 16  # items that one call makes
 _PATIENCE: Final = 1 << 12  # bytes until members are tried to be stepped over again
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
+_REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
 _REFUSED: Final = "cbor: data item of cbor type {} is not accepted by protocol: {}"
 _OVERFLOW: Final = "cbor: cannot unmarshal {} integer into Go value of type int64 ({} overflows Go's int64)"
 _TAG: Final = object()  # steps to an item that are no names
@@ -96,14 +97,13 @@ def loads_sequence(data: bytes) -> list[Any]:
 class _Reader:
     """`at`: the place behind what was read last. `error`: the first thing that is refused. `path`: the steps to the
     item at hand: names, or why there is none. `named`: whether the names at the top are good. `raw`: whether a byte
-    string was no UTF-8; its bytes are then in surrogates. `patience`: the place before which no members are stepped
-    over. `room`: bytes of JSON that may still come.
+    string was no UTF-8; its bytes are then in surrogates. `room`: bytes of JSON that may still come.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("applied", "at", "body", "data", "error", "named", "path", "patience", "raw", "room", "schema", "text")
+    __slots__ = ("applied", "at", "body", "data", "error", "named", "path", "raw", "room", "schema", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         self.data = data
@@ -112,7 +112,6 @@ class _Reader:
         self.room = room
         self.at = 0
         self.body = self.applied = self.raw = False
-        self.patience = 0
         self.named = True
         self.error: CBORError | None = None
         self.path: list[Any] = [_TAG] * (MAX_DEPTH + 1)
@@ -179,8 +178,9 @@ class _Reader:
         if not count:
             self.at = at
             return {} if first & 0x20 else []
-        if count > len(data) - at:
-            self.refuse(EOF)  # whatever comes
+        if count > len(data) - at:  # whatever comes
+            self.refuse(EOF)
+            count = len(data)
         return (self._map if first & 0x20 else self._list)(at, count, depth + 1, later)
 
     def _map(self, at: int, left: int, depth: int, later: int) -> dict[str, Any]:
@@ -201,14 +201,13 @@ class _Reader:
                 break
             else:
                 key, at = self._key(at, depth), self.at
-            if key in made and self._repeated(key, len(made), start, left, depth):
-                left -= runs.MANY
-                at = self.at
-                continue
+            if key in made:
+                self._refuse_name(_REPEATED.format(key, len(made)), depth)
+                return self._unmade(start, left, depth)
             left -= 1
             first = data[at]
-            value = tiny[first]
             size = short_value[first]
+            value = tiny[first]
             if value is not _OTHER:
                 at += 1
             elif size:
@@ -352,19 +351,25 @@ class _Reader:
         self.item(at, depth, 0)
         return ""
 
-    def _repeated(self, key: str, index: int, at: int, left: int, depth: int) -> bool:
-        """Refuses a member that is there already. True where many behind it have been stepped over: once one is
-        refused, nobody wants the others.
-        """
-        self._refuse_name(f'cbor: found duplicate map key "{key}" at map element index {index}', depth)
-        if at < self.patience or 0 < left < runs.MANY:
-            return False
-        found = runs.PLAIN_MEMBERS.match(self.data, at)
-        if found is None:
-            self.patience = at + _PATIENCE
-            return False
-        self.at = found.end()
-        return True
+    def _unmade(self, at: int, left: int, depth: int) -> dict[str, Any]:
+        """Steps over members of an object that is refused: nothing is made of them."""
+        data = self.data
+        patience = at  # the place from where on it is worth to look for many
+        while left:
+            if left < 0 and data[at] == model.BREAK:
+                at += 1
+                break
+            if at >= patience and not 0 < left < runs.MANY:
+                found = runs.PLAIN_MEMBERS.match(data, at)
+                if found is not None:
+                    at, left = found.end(), left - runs.MANY
+                    continue
+                patience = at + _PATIENCE
+            self._key(at, depth)
+            self.item(self.at, depth, 0)
+            at, left = self.at, left - 1
+        self.at = at
+        return {}
 
     def _refuse_name(self, why: str, depth: int) -> None:
         """A name of an object whose members are at `depth`."""
