@@ -6,10 +6,22 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from hostile.nasty import NAMESPACE, SIZE, Body, fill
+from pilothouse.machinery import cbor
 
 CBOR: Final = "application/cbor"
 APPLY: Final = "application/apply-patch+cbor"
 _THERE: Final = b"\xa4\x4aapiVersion\x42v1\x44kind\x49ConfigMap\x48metadata\xa1\x44name\x45there"
+
+_CONTAINER: Final = cbor.dumps(
+    {
+        "name": "web", "image": "registry.example.com/web:1.2.3", "args": ["--port", "8080"],
+        "env": [{"name": "HOME", "value": "/home/web"}, {"name": "LEVEL", "value": "info"}],
+        "ports": [{"containerPort": 8080, "name": "http"}],
+        "resources": {"limits": {"cpu": "500m", "memory": "128Mi"}, "requests": {"cpu": "50m", "memory": "64Mi"}},
+        "volumeMounts": [{"mountPath": "/var/run/secrets", "name": "secrets", "readOnly": True}],
+    },
+    described=False,
+)  # fmt: skip
 
 
 def text(name: str) -> bytes:
@@ -73,6 +85,18 @@ CBORS: Final[tuple[Body, ...]] = (
     ("times", "configmaps", lambda: unknown(listed(b"\xc1\x1a\x10\x00\x00\x00"))),
     ("big numbers", "configmaps", lambda: unknown(b"\xc2" + counted(0x40, SIZE) + fill(b"\xff"))),
     ("bytes behind the object", "configmaps", lambda: b"\xa0" + fill(b"\x00")),
+    ("pairs, unknown", "pods", lambda: unknown(listed(b"\x82\x01\x01"))),
+    ("pairs in pairs, unknown", "pods", lambda: unknown(listed(b"\x82\x01" * 60 + b"\x01"))),
+    ("objects of two, unknown", "pods", lambda: unknown(listed(b"\xa2\x41a\x01\x41b\x01"))),
+    ("endless lists, unknown", "pods", lambda: unknown(listed(b"\x9f\xff"))),
+    ("tags on lists, unknown", "pods", lambda: unknown(listed(b"\xd5\x81\x01"))),
+    ("no pieces, unknown", "pods", lambda: unknown(listed(b"\x5f\xff"))),
+    ("text in pieces", "configmaps", lambda: data(text("a") + b"\x7f" + fill(b"\x62\xc3\xa9") + b"\xff")),
+    ("bad values", "configmaps", lambda: data(numbered(b"\x41\xff"))),
+    ("numbers for texts", "configmaps", lambda: data(numbered(b"\x01"))),
+    ("half floats for texts", "configmaps", lambda: b"\xa1" + text("data") + listed(b"\xf9\x3e\x00")),
+    ("one refused, and pairs", "pods", lambda: b"\xa2" + text("y") + b"\xf7" + text("x") + listed(b"\x82\x01\x01")),
+    ("containers without an end", "pods", lambda: containers(b"\x9f" + fill(_CONTAINER))),
     ("owners", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("ownerReferences") + listed(b"\xa0")),
     ("managed fields", "configmaps",
@@ -85,6 +109,8 @@ APPLIED: Final[tuple[tuple[str, Callable[[], bytes]], ...]] = (
     ("lists", lambda: _THERE + text("x") + listed(b"\x80")),
     ("numbers", lambda: _THERE + text("data") + listed(b"\x01")),
     ("lists in lists", lambda: b"\x9f" * SIZE),
+    ("pairs", lambda: _THERE + text("x") + listed(b"\x82\x01\x01")),
+    ("half floats", lambda: _THERE + text("x") + listed(b"\xf9\x3e\x00")),
     ("nothing known", lambda: unknown(listed(b"\xa0"))),
 )
 

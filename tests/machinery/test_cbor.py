@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery import cbor
+from pilothouse.machinery.cbor import runs
+from pilothouse.machinery.decode import decode_once
 from pilothouse.machinery.schema import Schema
 
 FACTS = Path(__file__).resolve().parents[3] / "shared" / "facts" / "wire" / "cbor.json"
@@ -270,6 +272,18 @@ HOSTILE = {
 }
 
 
+HOSTILE |= {
+    f"{name}, unknown": lambda size, item=item: b"\xa1\x41x\x9f" + item * (size // len(item)) + b"\xff"
+    for name, item in {
+        "chains": b"\x81" * 60 + b"\x01",
+        "chains too long": b"\x81" * 70 + b"\x01",
+        "broken chains": b"\x82\x01\xa1\x41a" * 20 + b"\xbf",
+        "tags": b"\xd9\xd9\xf7" * 60 + b"\x82",
+        "a pair among many": b"\x01" * 250 + b"\x82\x41a\x41b",
+    }.items()
+}
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_time_for_hostile_items_grows_with_their_length_only(name: str) -> None:
     def seconds(size: int) -> float:
@@ -278,7 +292,7 @@ def test_the_time_for_hostile_items_grows_with_their_length_only(name: str) -> N
         for _ in range(2):
             started = time.process_time()
             with contextlib.suppress(cbor.CBORError):
-                cbor.loads(data)
+                cbor.loads_body(data, config_map())
             best = min(best, time.process_time() - started)
         return best
 
@@ -298,6 +312,118 @@ def test_what_is_longer_as_json_than_wanted_is_given_up_early() -> None:
     for items in (b"\x80" * 1000, b"\x81\x9f\xff" * 2000):
         with pytest.raises(cbor.CBORTooLong):
             cbor.loads_body(b"\x9f" + items + b"\xff", room=3000)
+
+
+UNKNOWN = {
+    "numbers": b"\x01",
+    "lists in lists": b"\x81" * 50 + b"\x01",
+    "pairs in pairs": b"\x82\x01" * 50 + b"\x01",
+    "objects in objects": b"\xa1\x41a" * 50 + b"\x01",
+    "tags": b"\xd9\xd9\xf7" * 50 + b"\x01",
+    "all of them": b"\x81\xd5\x83\x01\x01\xa1\x41a\x82\xf6\x9f\x01\x02\xff",
+    "long strings": b"\x58\x20" + b"a" * 32,
+    "objects of two": b"\xa2\x41a\x01\x41b\x9f\xff",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+@pytest.mark.parametrize("behind", [b"", b"\x01", b"\x81" * 60 + b"\x01", b"\xf7"])
+def test_items_that_no_type_knows_change_nothing(name: str, behind: bytes) -> None:
+    """They are not all made, but what is kept, told and refused is the same."""
+    pod = builtin_types().get(CORE, "Pod")
+    for items in (UNKNOWN[name] * 600 + behind, behind + UNKNOWN[name] * 300):
+        for data in (
+            b"\xa2\x41x\x9f" + items + b"\xff\x44kind\x41P",
+            b"\xa1\x44spec\xa2\x48hostname\x41a\x41x\x9f" + items + b"\xff",
+        ):
+            try:
+                value = cbor.loads(data)
+            except cbor.CBORError as error:
+                with pytest.raises(cbor.CBORError) as caught:
+                    cbor.loads_body(data, pod)
+                assert (str(caught.value), caught.value.readable) == (str(error), error.readable)
+                continue
+            read = cbor.loads_body(data, pod)
+            assert cbor.unknown_field(pod, read) == cbor.unknown_field(pod, value) != ""
+            assert decode_once(pod, read) == decode_once(pod, value)
+
+
+def test_lists_that_their_items_would_make_too_long_are_given_up_early() -> None:
+    pod = builtin_types().get(CORE, "Pod")
+    for item in (b"\xa0", b"\xa1\x44name\x41a", b"\xa2\x44name\x41a\x45image\x41a"):
+        for data in (b"\x9f" + item * 100_000 + b"\xff", b"\x9a" + (100_000).to_bytes(4, "big") + item * 100_000):
+            with pytest.raises(cbor.CBORTooLong):
+                cbor.loads_body(b"\xa1\x44spec\xa1\x4acontainers" + data, pod)
+    spec = b"\xa1\x44spec\xa1\x4acontainers\x9f" + b"\xa1\x44name\x41a" * 5000 + b"\xff"
+    assert len(cbor.loads_body(spec, pod)["spec"]["containers"]) == 5000
+
+
+STEPS = st.sampled_from(
+    [
+        b"\x81",
+        b"\x82\x01",
+        b"\x83\x40\xf6",
+        b"\xa1\x41a",
+        b"\xd9\xd9\xf7",
+        b"\xc1",
+        b"\xd6",
+        b"\x9f",
+        b"\xff",
+        b"\xbf",
+        b"\x5f",
+    ]
+)
+ENDS = st.sampled_from(
+    [b"\x01", b"\x80", b"\xa0", b"\x42\xff\xff", b"\x61\xff", b"\x61a", b"\x19\x01\x00", b"\x1b\x80" + bytes(7),
+     b"\xf9\x3e\x00", b"\xf9\x7c\x00", b"\xfa\x7f\x80\x00\x00", b"\xfb\x7f\xef" + bytes(6), b"\xfb\xff\xf0" + bytes(6),
+     b"\x1a\xff\xff\xff\xff", b"\xf7", b"\xf4"]
+)  # fmt: skip
+
+
+@given(st.lists(STEPS, max_size=5), ENDS, st.integers(0, 6))
+@settings(max_examples=400, deadline=None)
+def test_what_is_stepped_over_is_what_can_be_read(steps: list[bytes], end: bytes, deeper: int) -> None:
+    """Patterns of many items know neither more nor other items than the reader."""
+    item = b"".join(steps) + end
+    found = runs.plain_items(deeper).match(item * (runs.MANY + 40))
+    if found is not None:
+        around = 63 - deeper
+        read = cbor.loads(b"\x81" * around + b"\x9f" + found[0] + b"\xff")
+        for _ in range(around):
+            (read,) = read
+        assert len(read) == runs.MANY
+    members = runs.PLAIN_MEMBERS.match((b"\x43key" + item) * (runs.MANY + 40))
+    if members is not None:
+        assert not steps or item in (b"\x5f\xff",)
+        assert members.end() == runs.MANY * (4 + len(item))
+
+
+@pytest.mark.parametrize(
+    ("data", "words", "readable"),
+    [
+        (b"\xa2\x41a\xf7\x41b\xf9\x7e\x00", REFUSED.format("primitives", "simple value 23 is not recognized"), True),
+        (b"\xa2\x41a\xf7\x41b\x1c", "cbor: invalid additional information 28 for type positive integer", False),
+        (b"\xa2\x41a\xf7\x41a\x01", REFUSED.format("primitives", "simple value 23 is not recognized"), False),
+        (b"\xa1\x41a\xa2\x41b\x01\x41b\x02", 'cbor: found duplicate map key "b" at map element index 1', True),
+        (b"\xa1\x01\x02", "cbor: cannot unmarshal positive integer into Go value of type string", False),
+        (b"\xa1\x41a\xa1\x01\x02", "cbor: cannot unmarshal positive integer into Go value of type string", True),
+        (b"\xd9\xd9\xf7\xa1\x61\xff\x02", "cbor: invalid UTF-8 string", False),
+        (b"\xa1\x41a\xf7\x00", REFUSED.format("primitives", "simple value 23 is not recognized"), False),
+        (b"\x81\xf7", REFUSED.format("primitives", "simple value 23 is not recognized"), False),
+        (b"\xdf\x0f", "cbor: invalid additional information 31 for type tag", False),
+    ],
+)
+def test_the_first_refusal_is_told_once_all_is_known_to_be_well_formed(data: bytes, words: str, readable: bool) -> None:
+    with pytest.raises(cbor.CBORError) as caught:
+        cbor.loads(data)
+    assert (str(caught.value), caught.value.readable) == (words, readable)
+
+
+def test_only_byte_strings_that_are_no_utf8_are_refused_where_base64_belongs() -> None:
+    good = b"\x4abinaryData\xa1\x41a\x48AAEC/w=="
+    assert cbor.loads(b"\xa2" + good + b"\x44data\xa1\x41a\x41\xff", config_map())["data"] == {"a": "\ufffd"}
+    with pytest.raises(cbor.CBORError, match="illegal base64 data at input byte 2"):
+        cbor.loads(b"\xa1\x4abinaryData\xa1\x41a\x43AA\xff", config_map())
 
 
 def test_byte_strings_in_many_pieces_of_one_size_are_joined() -> None:
