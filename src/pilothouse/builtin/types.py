@@ -91,6 +91,16 @@ class TypeTable:
             self._markers.setdefault(definition, {})[prop] = json.loads(text)
         self._made: dict[tuple[str, str], Schema] = {}
         self._plain: dict[str, Schema] = {}
+        self._mark_inlined()
+
+    def _mark_inlined(self) -> None:
+        """OpenAPI does not know types that only stand in others: their fields are marked as those of the outer type."""
+        for (package, name), rows in self._rows.items():
+            outer = self._markers.get(definition_name(package, name), {})
+            for row in rows:
+                if outer and row[0] == "(inline)":
+                    inner = definition_name(*self._home(package, row[2].lstrip("*")))
+                    self._markers.setdefault(inner, {prop: text for prop, text in outer.items() if prop})
 
     def has(self, package: str, name: str) -> bool:
         return (package, name) in self._rows
