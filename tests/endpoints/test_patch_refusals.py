@@ -174,3 +174,8 @@ def test_numbers_of_converted_objects_are_cut_to_size(served: Served, place: str
 def test_a_user_agent_is_utf8(served: Served, place: str) -> None:
     answer = served.ask(f"POST {place}/configmaps", config_map("c", a="1"), headers={"User-Agent": "werk-é☃/1.0"})
     assert answer.json()["metadata"]["managedFields"][0]["manager"] == "werk-é☃"
+
+
+def test_a_patch_that_names_no_type_is_of_a_wrong_one(served: Served, place: str) -> None:
+    found = served.ask(f"PATCH {place}/configmaps/a")
+    assert (found.status, found.message) == (415, "415: Unsupported Media Type")

@@ -54,8 +54,9 @@ async def patch_object(scope: Scope, request: Request) -> Response:
 def check_patch_type(scope: Scope, request: Request) -> None:
     """Comes before all else that may be wrong. Raises UnsupportedMediaType."""
     if patch_type(request) not in scope.body.patch_types:
-        empty = request.header(b"content-length") in (None, "", "0")
-        raise scope.body.unsupported_patch(request.header(b"content-type") or "", empty=empty)
+        named = request.header(b"content-type") or ""
+        empty = bool(named) and request.header(b"content-length") in (None, "", "0")
+        raise scope.body.unsupported_patch(named, empty=empty)
 
 
 async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
