@@ -70,7 +70,8 @@ def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = 
             if isinstance(error.why, BadValue):
                 raise
             if not isinstance(error.why, Loose):
-                check(error.schema, error.data[error.start : error.end])  # says what is wrong, if anything is
+                whole = error.data[error.start : error.end]
+                check(error.schema, whole, error.read - error.start)  # says what is wrong, if anything is
             whole = repair(schema, data)
         return _decode(decode, whole, api_version, kind)
     except Damaged as error:
@@ -131,8 +132,8 @@ class _Source:
             "    except TooMany: raise",
             "    except Damaged as error:",
             "        if error.is_within(b, end): raise",
-            "        raise Damaged(schema, b, start, end, error) from None",
-            "    except (Odd, IndexError, E) as error: raise Damaged(schema, b, start, end, error) from None",
+            "        raise Damaged(schema, b, start, i, end, error) from None",
+            "    except (Odd, IndexError, E) as error: raise Damaged(schema, b, start, i, end, error) from None",
         ]
         return "\n".join(source), self.names
 

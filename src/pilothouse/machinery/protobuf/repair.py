@@ -47,10 +47,13 @@ def repair(schema: Schema, data: bytes) -> bytes:
         raise ProtobufError(_EOF) from None
 
 
-def check(schema: Schema, data: bytes) -> None:
-    """Raises ProtobufError for data that is no message of the type: of what is wrong, what comes first."""
+def check(schema: Schema, data: bytes, read: int) -> None:
+    """Raises ProtobufError for data that is no message of the type: of what is wrong, what comes first.
+
+    Messages in it that end up to `read` are known to be right.
+    """
     try:
-        _read(known(schema), data, 0, True)
+        _read(known(schema), data, 0, True, read)
     except IndexError:
         raise ProtobufError(_EOF) from None
 
@@ -174,8 +177,8 @@ def known(schema: Schema) -> Known:
     return made
 
 
-def _read(fields: Known, data: bytes, depth: int, only_check: bool) -> bytes:
-    """One message, which is all of `data`; nothing of worth where it is only to be checked."""
+def _read(fields: Known, data: bytes, depth: int, only_check: bool, checked: int = 0) -> bytes:
+    """One message, which is all of `data`; nothing of worth where it is only to be checked, from `checked` on."""
     if depth > MAX_DEPTH:
         raise ProtobufError("proto: message is nested too deep")
     found: dict[int, Any] = {}  # by field number: a value, the parts of a message, values of a list, a map
@@ -209,6 +212,8 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool) -> bytes:
                 at = value_at + size
             else:
                 value_at, at = length(data, at, end)
+            if at <= checked:
+                continue
             if way.label == MAP:
                 key, written = _entry(way, data, value_at, at, depth, only_check)
                 found.setdefault(way.number, {})[key] = written

@@ -52,13 +52,17 @@ class Loose(Odd):
 
 
 class Damaged(Odd):
-    """As Odd, and where: the innermost message is data[start:end], of the type `schema`. `why` is what was raised."""
+    """As Odd, and where: the innermost message is data[start:end], of the type `schema`. `why` is what was raised.
 
-    def __init__(self, schema: Schema, data: bytes, start: int, end: int, why: Exception) -> None:
+    The fields that end before `read` are as they should be.
+    """
+
+    def __init__(self, schema: Schema, data: bytes, start: int, read: int, end: int, why: Exception) -> None:
         super().__init__(schema.name)
         self.schema = schema
         self.data = data
         self.start = start
+        self.read = read
         self.end = self._reach = end
         self.why = why
 
