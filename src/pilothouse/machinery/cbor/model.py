@@ -31,6 +31,8 @@ AS_BASE64URL: Final = 21
 AS_BASE64: Final = 22
 AS_BASE16: Final = 23
 
+REFUSED: Final = "cbor: data item of cbor type {} is not accepted by protocol: {}"
+
 
 class CBORError(ValueError):
     """Bytes that are no acceptable CBOR, or a value that has no CBOR form. The text is the original's where known.

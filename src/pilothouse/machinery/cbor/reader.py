@@ -7,26 +7,19 @@ but false, true and null. All is read once: what is refused is only told when th
 
 from __future__ import annotations
 
-import math
-import struct
 import sys
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.cbor import model, runs
+from pilothouse.machinery.cbor import model, numbers, runs
 from pilothouse.machinery.cbor.heads import EOF, head
-from pilothouse.machinery.cbor.model import MAX_DEPTH, TYPES, CBORError, CBORTooLong
+from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TYPES, CBORError, CBORTooLong
+from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
 from pilothouse.machinery.decode.generate import most_items
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
-_NUMBERS: Final = {
-    first: struct.Struct(f">x{form}")
-    for firsts, forms in (((0x18, 0x38), "BHIQ"), ((0xF9,), "efd"))
-    for head_of in firsts
-    for first, form in enumerate(forms, head_of)
-}
 _SIMPLE: Final = {20: False, 21: True, 22: None}
 _OTHER: Final = object()
 _ONE_BYTE: Final[dict[int, Any]] = {
@@ -52,10 +45,9 @@ _COUNTS: Final = tuple(
 )
 _PIECE: Final = 1 << 16  # items that one call makes
 _PATIENCE: Final = 1 << 12  # bytes until members are tried to be stepped over again
+_WITHIN_SIGNS: Final = bytes(range(0x80, 0xC0))  # what in UTF-8 begins none
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
-_REFUSED: Final = "cbor: data item of cbor type {} is not accepted by protocol: {}"
-_OVERFLOW: Final = "cbor: cannot unmarshal {} integer into Go value of type int64 ({} overflows Go's int64)"
 _TAG: Final = object()  # steps to an item that are no names
 _ITEM: Final = object()
 
@@ -163,7 +155,7 @@ class _Reader:
             self.at = at = begin + (data[at + 1] if first == 0x58 else data[at + 1] << 8 | data[at + 2])
             shown = self.text[begin:at]
             return shown if shown.isascii() else self._byte_text(data[begin:at], 0)
-        elif first in _NUMBERS:
+        elif first in FORMS:
             value = self._number(first, at)
             return plain_floats(value) if self.body and value.__class__ is float else value
         elif first >> 5 == model.TAG:
@@ -253,6 +245,13 @@ class _Reader:
             elif left < 0 and first == model.BREAK:
                 at += 1
                 break
+            elif first in FORMS and (alike := numbers.many(data, at, left, plain=self.body)):
+                made += alike
+                at += len(alike) * FORMS[first].size
+                left -= len(alike)
+                if left and len(alike) >= runs.MANY:
+                    at, left = self._many(len(made), at, left, depth)
+                continue
             else:
                 value = self.item(at, depth, later)
                 at = self.at
@@ -386,14 +385,14 @@ class _Reader:
             depth += 1
             self.path[depth] = _TAG
             if tag in model.BIGNUMS:
-                self.refuse(_REFUSED.format("tag", "bignum"))
+                self.refuse(REFUSED.format("tag", "bignum"))
             elif tag in ENCODED:
                 later = tag
             timed = timed or tag == model.TIME_NUMBER
         first = data[at]
         if not timed:
             return self.item(at, depth, later)
-        value = self._number(first, at) if first in _NUMBERS else self.item(at, depth, later)
+        value = self._number(first, at) if first in FORMS else self.item(at, depth, later)
         if value.__class__ is not int and value.__class__ is not float:
             return value
         try:
@@ -404,23 +403,12 @@ class _Reader:
 
     def _number(self, first: int, at: int) -> int | float:
         """A number that does not fit its head."""
-        numbers = _NUMBERS[first]
+        self.at = at + FORMS[first].size
         try:
-            (value,) = numbers.unpack_from(self.data, at)
-        except struct.error:
-            raise CBORError(EOF) from None
-        self.at = at + numbers.size
-        if value.__class__ is float:
-            if value - value:  # not 0.0: it is none that can be counted with
-                what = "NaN" if math.isnan(value) else "infinity"
-                self.refuse(_REFUSED.format("primitives", f"floating-point {what}"))
-                return 0
-        elif value >> 63:
-            sign, value = ("positive", value) if first < 0x20 else ("negative", -1 - value)
-            self.refuse(_OVERFLOW.format(sign, value))
-        elif first >= 0x20:
-            value = -1 - value
-        return value  # type: ignore[no-any-return]
+            return numbers.one(self.data, at)
+        except numbers.Refused as refused:
+            self.refuse(str(refused))
+            return 0
 
     def _scalar(self, major: int, argument: int, at: int, later: int) -> Any:
         """What is neither a container nor a number that does not fit its head, and no tag."""
@@ -431,7 +419,7 @@ class _Reader:
         self.at = at
         if major == model.SIMPLE:
             if argument not in _SIMPLE:
-                self.refuse(_REFUSED.format("primitives", f"simple value {argument} is not recognized"))
+                self.refuse(REFUSED.format("primitives", f"simple value {argument} is not recognized"))
             return _SIMPLE.get(argument)
         return argument if major == model.UNSIGNED else -1 - argument
 
@@ -469,11 +457,12 @@ class _Reader:
 
     def _joined(self, major: int, pieces: bytes, size: int) -> bytes:
         """Pieces of a string, each of `size`, without their heads."""
-        if major == model.TEXT and not pieces.isascii():
-            for start in range(1, len(pieces), size + 1):
-                self._utf8(pieces[start : start + size])
         joined = bytearray(pieces)
         del joined[:: size + 1]
+        if major == model.TEXT and size:
+            firsts = pieces[1 :: size + 1]
+            whole = firsts.translate(None, _WITHIN_SIGNS) == firsts  # no sign is in two pieces
+            self._utf8(bytes(joined) if whole else _WITHIN_SIGNS)
         return bytes(joined)
 
     def _beyond_ascii(self, first: int, shown: str) -> str:
@@ -491,6 +480,8 @@ class _Reader:
     def _byte_text(self, raw: bytes, later: int) -> str:
         if later:
             return ENCODED[later](raw).decode()
+        if self.raw:
+            return raw.decode("utf-8", "surrogateescape")
         try:
             return raw.decode()
         except UnicodeDecodeError:

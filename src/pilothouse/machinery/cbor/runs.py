@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from pilothouse.machinery.cbor import numbers
+
 MANY: Final = 256  # items that are stepped over together
 EMPTY: Final = b"\x80\xa0"  # containers
 # Items of one byte.
@@ -25,10 +27,7 @@ _SHORT: Final = b"|".join(
 _SCALAR: Final = b"|".join(
     (
         rb"[\x00-\x17\x20-\x37\xf4-\xf6]|[\x5f\x7f]\xff",
-        rb"[\x18\x38][\s\S]|[\x19\x39][\s\S]{2}|[\x1a\x3a][\s\S]{4}|[\x1b\x3b][\x00-\x7f][\s\S]{7}",
-        rb"\xf9[\x00-\x7b\x80-\xfb][\s\S]",
-        rb"\xfa(?:[\x00-\x7e\x80-\xfe][\s\S]|[\x7f\xff][\x00-\x7f])[\s\S]{2}",
-        rb"\xfb(?:[\x00-\x7e\x80-\xfe][\s\S]|[\x7f\xff][\x00-\xef])[\s\S]{6}",
+        *numbers.GOOD.values(),
         _SHORT,
     )
 )
