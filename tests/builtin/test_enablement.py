@@ -50,6 +50,7 @@ def test_the_narrower_word_wins() -> None:
         ("--runtime-config=api/all=maybe", "invalid value api/all=maybe"),
         ("--runtime-config=nosuch.io/v1=true", "unknown api groups nosuch.io/v1"),
         ("--runtime-config=apps/v9=true", "group version apps/v9 that has not been registered"),
+        ("--runtime-config=api/all=false", "invalid key with only api/all=false"),
         ("--runtime-config=junk=true", "runtime-config invalid key junk"),
         ("--feature-gates=Nonsense=true", "unrecognized feature gate: Nonsense"),
         ("--feature-gates=GenericWorkload", "missing bool value for GenericWorkload"),
@@ -80,5 +81,26 @@ def test_objects_outlive_the_version_they_were_made_in(tmp_path: Path) -> None:
             assert made["spec"]["targetCPUUtilizationPercentage"] == 80
             listed = await inside.get(path)
             assert listed["apiVersion"] == "autoscaling/v1"
+
+    run(test())
+
+
+def test_a_server_of_nothing_but_the_core_group_runs(tmp_path: Path) -> None:
+    """What is switched off is not served; the server itself goes on to use it."""
+    off = tuple(
+        (f"{group.name}/{version.version}", "false")
+        for group in facts.groups()
+        for version in group.versions
+        if group.name
+    )
+
+    async def test() -> None:
+        async with server(tmp_path, runtime_config=off) as inside:
+            assert (await inside.send("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles")).status == 404
+            pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+            made = await inside.make("/api/v1/namespaces/default/pods", pod)
+            assert made["spec"]["priority"] == 0
+            groups = {group["name"] for group in (await inside.get("/apis"))["groups"]}
+            assert not groups & {"rbac.authorization.k8s.io", "scheduling.k8s.io", "apps"}
 
     run(test())

@@ -76,6 +76,8 @@ def served(runtime_config: Pairs, feature_gates: Pairs) -> Served:
     overrides = {key: _switch(key, written) for key, written in runtime_config}
     for key in overrides:
         _check(key)
+    if overrides == {"api/all": False}:
+        raise ValueError("invalid key with only api/all=false")
     levels = [(overrides[name], matches) for name, matches in _LEVELS if name in overrides]
 
     def decide(row: facts.ResourceFacts) -> bool:

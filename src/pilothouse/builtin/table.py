@@ -66,14 +66,19 @@ Served = Callable[[facts.ResourceFacts], bool]
 
 def resources(types: TypeTable, served: Served) -> list[Resource]:
     """Every stored resource that is served in some version, each with all its versions: those that are not served may
-    still
-    stand in the managed fields of stored objects, and the hub stays the same whatever is served.
+    still stand in the managed fields of stored objects, and the hub stays the same whatever is served.
+
+    So is what is served by default and was switched off: the server itself reads and writes it all the same.
     """
     rows: dict[tuple[str, str], list[facts.ResourceFacts]] = {}
     for row in facts.load():
         if row.stored is not None:
             rows.setdefault((row.group, row.plural), []).append(row)
-    return [_resource(types, _by_priority(group), served) for group in rows.values() if any(map(served, group))]
+    return [
+        _resource(types, _by_priority(group), served)
+        for group in rows.values()
+        if any(served(row) or row.default for row in group)
+    ]
 
 
 def _by_priority(rows: list[facts.ResourceFacts]) -> list[facts.ResourceFacts]:
