@@ -12,8 +12,10 @@ from crds import BLOB, GATEWAY, NUMBER, TEXT, items, kind, struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed import applied, problems
 from pilothouse.machinery.typed.fieldset import of_paths
 from pilothouse.registry.managed.conflicts import ConflictError
 from pilothouse.registry.managed.entries import Entry
@@ -452,3 +454,25 @@ def test_finalizers_are_owned_one_by_one() -> None:
     assert live["spec"]["names"] == ["a", "b", "c"] or set(live["spec"]["names"]) == {"a", "b", "c"}
     live = t.apply(live, thing(), "ann", at(3))
     assert live["spec"]["names"] == ["b", "c"]
+
+
+def test_keys_that_are_left_out_have_their_defaults() -> None:
+    account = builtin_types().get(CORE, "ServiceAccount")
+    pod = builtin_types().get(CORE, "Pod")
+
+    def told(config: dict[str, Any], schema: Schema = pod) -> list[str]:
+        return problems(schema, config)
+
+    assert told({"spec": {"containers": [{"image": "a"}, {"name": "", "image": "b"}]}}) == [
+        '.spec.containers: duplicate entries for key [name=""]'
+    ]
+    assert told({"spec": {"containers": [{"name": "c", "ports": [{}, {"containerPort": 0, "protocol": "TCP"}]}]}}) == [
+        '.spec.containers[name="c"].ports: duplicate entries for key [containerPort=0,protocol="TCP"]'
+    ]
+    assert told({"secrets": [{}]}, account) == [
+        '.secrets: element 0: associative list with keys has an element that omits all key fields ["name"]'
+        " (and doesn't have default values for any key fields)"
+    ]
+    assert applied(pod)({"spec": {"imagePullSecrets": [{}]}}) == {
+        "f:spec": {"f:imagePullSecrets": {'k:{"name":""}': {}}}
+    }

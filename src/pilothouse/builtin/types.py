@@ -59,6 +59,7 @@ def _data(name: str) -> bytes:
     return (importlib.resources.files("pilothouse.builtin") / "data" / name).read_bytes()
 
 
+_EMPTY: Final = ((CORE, "LocalObjectReference", "name"),)  # by default empty, though left out when empty
 _STAMPED: Final = frozenset({(CORE, "PodSpec")})  # all pods of one template have the same
 _CONTAINER: Final = (
     '{"name":"","resources":{},"terminationMessagePath":"a","terminationMessagePolicy":"a","imagePullPolicy":"a"}'
@@ -89,6 +90,8 @@ class TypeTable:
         for line in markers.splitlines()[1:]:
             definition, prop, text = line.split("\t")
             self._markers.setdefault(definition, {})[prop] = json.loads(text)
+        for package, name, prop in _EMPTY:
+            self._markers.setdefault(definition_name(package, name), {})[prop] = {"default": ""}
         self._made: dict[tuple[str, str], Schema] = {}
         self._plain: dict[str, Schema] = {}
         self._mark_inlined()

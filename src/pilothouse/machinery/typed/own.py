@@ -203,7 +203,7 @@ def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> 
         return ordered(out)
 
     item_shape = shape_of(shape.item) if shape.item is not None else shape
-    if item_shape.kind != STRUCT or len(shape.keys) != 1 or shape.keys[0][1] is not None:
+    if item_shape.kind != STRUCT or len(shape.keys) != 1:
         return items if own is None else _keyed_by_some(shape, own, whole, items)
     return _keyed_by_text(shape, _Frames(item_shape, child, whole, True), whole, items)
 

@@ -26,7 +26,7 @@ class Shape:
     """Made once a schema. `fields` of a STRUCT by name; `item` of a MAP, SET or KEYED; `keys` of a KEYED: (name,
     default or None).
 
-    `needs_key`: items of a KEYED must have one of the keys (in built-in types those that are left out are zero).
+    `needs_key`: items of a KEYED must have one of the keys, as none has a default.
     `element(item)` of SET and KEYED gives the path element of an item. `open`: undeclared fields of a STRUCT are kept
     (FREE).
     """
@@ -45,12 +45,21 @@ class Shape:
         if self.kind == KEYED and self.item is not None:
             properties = self.item.properties
             self.keys = tuple(
-                (name, properties[name].default if name in properties else None) for name in sorted(schema.list_keys)
+                (name, _key_default(properties[name]) if name in properties else None)
+                for name in sorted(schema.list_keys)
             )
             self.element = _keyed_element(self.keys)
-            self.needs_key = all(
-                name in properties and properties[name].pointer and default is None for name, default in self.keys
-            )
+            self.needs_key = all(name in properties and default is None for name, default in self.keys)
+
+
+_ZERO: Final = {s.STRING: "", s.INT32: 0, s.INT64: 0, s.BOOL: False}
+
+
+def _key_default(field: Field) -> Any:
+    """What a key is that an item lacks: the zero value where that is always written."""
+    if field.default is not None or field.pointer or field.omitempty:
+        return field.default
+    return _ZERO.get(field.schema.kind)
 
 
 def shape_of(schema: Schema) -> Shape:
@@ -98,15 +107,16 @@ def set_element(item: Any) -> str:
 
 def _keyed_element(keys: tuple[tuple[str, Any], ...]) -> Callable[[Any], str]:
     """The path element of a list item. Keys that the item lacks and that have no default are left out."""
-    if len(keys) == 1 and keys[0][1] is None:
-        name = keys[0][0]
+    if len(keys) == 1:
+        name, without = keys[0]
         start = f"k:{{{encode_basestring(name)}:"
+        lacking = "k:{}" if without is None else f"{start}{json_text(without)}}}"
 
         def single(item: Any) -> str:
             value = item.get(name, single) if type(item) is dict else single
             if type(value) is str:
                 return start + encode_basestring(value) + "}"
-            return "k:{}" if value is single else f"{start}{json_text(value)}}}"
+            return lacking if value is single else f"{start}{json_text(value)}}}"
 
         return single
     named = [(name, f"{encode_basestring(name)}:", default) for name, default in keys]
