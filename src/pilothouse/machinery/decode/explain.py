@@ -95,7 +95,12 @@ class _Walk:
         told: set[str] = set()
         items = schema.items
         texts = items.kind == s.STRING
-        for key, item in self.repeated.get(id(value)) or value.items():
+        pairs = self.repeated.get(id(value))
+        if texts and pairs is None:  # only the first that is none can be told of
+            wrong = (item for item in value.values() if item is not None and item.__class__ is not str)
+            self._value(items, next(wrong, None), "")
+            return
+        for key, item in pairs or value.items():
             if key not in seen:
                 seen.add(key)
             elif key not in told:
