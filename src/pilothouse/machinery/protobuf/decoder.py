@@ -174,6 +174,9 @@ class _Source:
         if slot.label == INLINE:
             self._inline(slot, target, number)
             return
+        if slot.label == LIST and slot.kind in (s.INT32, s.INT64):
+            self._numbers(slot, target, number)
+            return
         self._add(1, f"if t == {number}:")
         if slot.label == LIST:
             self._add(2, f"{target} l = []" if target[0] == "d" else f"l = {target} []")
@@ -184,8 +187,6 @@ class _Source:
                 self._add(2, f"if end - i > {least}: {counted}")
             self._add(2, f"while t == {number}:")
             self._value(slot, 3, "l.append({})")
-            if slot.kind in (s.INT32, s.INT64):
-                self._packed(slot, target)
         elif slot.label == MAP:
             self._add(2, f"{target} m = {{}}", "p, u = '', False", f"while t == {number}:")
             self._entry(slot)
@@ -198,11 +199,17 @@ class _Source:
         """A tag as `t` holds it."""
         return ord(text[0]) | (ord(text[1]) << 8 if self.wide else 0)
 
-    def _packed(self, slot: Slot, target: str) -> None:
+    def _numbers(self, slot: Slot, target: str, number: int) -> None:
+        """Reads a list of numbers, each in a field or many packed into one."""
         self.names["packed"] = packed_int32 if slot.kind == s.INT32 else packed_int64
-        self._add(1, f"elif t == {self._number(VARINTS[slot.number << 3 | LENGTH])}:")
-        self._length(2)
-        self._add(2, "if not n or e > end: raise Odd", f"{target} packed(b[i:e])", *self._next("e"))
+        packed = self._number(VARINTS[slot.number << 3 | LENGTH])
+        self._add(1, "l = []", f"while t == {number} or t == {packed}:", f"    if t == {number}:")
+        self._value(slot, 3, "l.append({})")
+        self._add(2, "else:")
+        self._length(3)
+        self._add(3, "if e > end: raise Odd", "if n: l += packed(b[i:e])", *self._next("e"))
+        self._add(1, f"if l: {target} l")
+        self._else(slot, target)
 
     def _inline(self, slot: Slot, target: str, number: int) -> None:
         function = self._nested(slot)

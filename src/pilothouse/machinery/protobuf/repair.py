@@ -15,7 +15,7 @@ from pilothouse.kit.record import record
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
-from pilothouse.machinery.protobuf.plan import LIST, MAP, ONE, Slot
+from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     FIXED32,
@@ -148,6 +148,7 @@ class Way:
     tag: bytes
     message: Schema | None  # of a value, or of a map's values
     once: bool  # a text, a number: the last one counts
+    merged: bool  # a message, which may be in parts
     most: int  # messages in a list; 0: any number
 
 
@@ -165,8 +166,9 @@ class Known:
             wire = LENGTH if slot.label == MAP else _wire(slot)
             tag = slot.number << 3 | wire
             message = plan.message_of(slot)
-            once = slot.label == ONE and message is None
-            way = Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, most_items(slot))
+            single = slot.label in (ONE, INLINE)
+            once, merged = single and message is None, single and message is not None
+            way = Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, merged, most_items(slot))
             self.ways[tag] = self.numbers[slot.number] = way
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
-from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
+from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import (
     SHORT,
     Known,
@@ -116,11 +116,14 @@ def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
             at += 8
         if at > end:
             raise Odd
-        if way.label in (ONE, INLINE) and not way.once and way.number in found:
+        if way.once:
+            found[way.number] = data[start:at]
+        elif way.merged and way.number in found:
             if size:
                 raise Loose
             continue  # an empty part adds nothing
-        put(found, way, data[start:at])
+        else:
+            put(found, way, data[start:at])
         if tag == last and at - start < SHORT:
             at = put_again(found[way.number], way, data, start, at, end)
         last = tag
