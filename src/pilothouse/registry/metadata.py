@@ -5,7 +5,7 @@ and Selectors",
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -306,10 +306,15 @@ def _validate_owner(owner: dict[str, Any], path: str) -> Causes:
 
 def validate_finalizers(finalizers: list[str], path: str = "metadata.finalizers", *, plain: bool = True) -> Causes:
     causes: Causes = []
+    wrong: dict[str, Sequence[str]] = {}  # what is wrong with a name: there may be very many of few
     for name in finalizers:
         if len(causes) >= MOST_CAUSES:
             break
-        causes += [_invalid(path, name, text) for text in names.qualified_name(name)]
+        whys = wrong.get(name)
+        if whys is None:
+            whys = wrong[name] = names.qualified_name(name)
+        if whys:
+            causes += [_invalid(path, name, text) for text in whys]
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         causes.append(_invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"))
     return causes + _without_domain(finalizers, path) if plain else causes
