@@ -100,3 +100,8 @@ def test_the_canonical_form_is_the_same_amount_and_stays(number: int, suffix: st
 def test_arithmetic_is_exact(one: int, other: int) -> None:
     assert (Quantity(one) + Quantity(other)).nanos == one + other
     assert (Quantity(one) - Quantity(other)).nanos == one - other
+
+
+@pytest.mark.parametrize(("sent", "answered"), [(" 1", "1"), ("1500m ", "1500m"), ("  +3 ", "+3"), (" 0.5Gi", "512Mi")])
+def test_spaces_around_a_quantity_do_not_count(sent: str, answered: str) -> None:
+    assert shown(sent) == answered

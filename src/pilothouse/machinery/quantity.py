@@ -218,12 +218,13 @@ def shown(text: str) -> str:
     """The text that the original answers for a quantity that was sent as `text`: mostly its canonical form.
 
     Decimal numbers that are canonical but for a sign, leading zeros or an exponent of their own stay as they are
-    (`+3`, `12E6`). Raises QuantityError.
+    (`+3`, `12E6`). Spaces around it do not count. Raises QuantityError.
     """
     return _known_shown(text) if len(text) < _SHORT else _shown(text)
 
 
 def _shown(text: str) -> str:
+    text = text.strip(" ")
     quantity, kept = _read(text)
     return text if kept else str(quantity)
 
