@@ -46,7 +46,10 @@ def settle(value: Any, schema: Schema | None) -> Any:
         items = schema.items if schema is not None and schema.kind == s.LIST else None
         return [settle(item, items) for item in value]
     if kind is dict:
-        return {settle(key, None): settle(item, under(schema, key)) for key, item in value.items()}
+        return {
+            whole_text(key): item if item.__class__ is str and item.isascii() else settle(item, under(schema, key))
+            for key, item in value.items()
+        }
     return value
 
 
