@@ -157,6 +157,11 @@ def test_metadata_that_does_not_fit_the_answer_is_told_of_the_answer(served: Ser
     )
 
 
+def test_what_is_not_stored_is_named_by_its_own_kind(served: Served) -> None:
+    found = served.ask("POST /apis/authentication.k8s.io/v1/selfsubjectreviews", {}, headers={"Accept": MANY})
+    assert found.message.endswith("is not a list (*authentication.SelfSubjectReview)")
+
+
 def test_routes_know_no_wildcards_of_types_but_what_is_behind_them_does(served: Served, place: str) -> None:
     served.make(f"{place}/configmaps", config_map("a"))
 

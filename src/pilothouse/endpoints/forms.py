@@ -86,12 +86,18 @@ class Forms:
                 raise unroutable(request, routed)
         return negotiate(request, offered=self._offered, forms=forms, told=self._everywhere)
 
-    def misfit(self, form: Form) -> APIError:
-        """406 for metadata of a list as if it were one object's, and the other way round: told of the answer."""
+    def misfit(self, form: Form, obj: Object | None = None) -> APIError:
+        """406 for metadata of a list as if it were one object's, and the other way round: told of the answer.
+
+        `obj`: what is answered, where it is not of the resource's kind.
+        """
         lists = form.form == PARTIAL
-        shown = f"*{self.resource.go_package}.{self.resource.list_kind if lists else self.resource.kind}"
+        package, kind = self.resource.go_package, self.resource.list_kind if lists else self.resource.kind
+        if obj is not None:
+            group, _, _ = str(obj.get("apiVersion", "")).rpartition("/")
+            package, kind = group.partition(".")[0] or "core", str(obj.get("kind"))
         what = "a list" if lists else "not a list"
-        text = f"you requested {form.form}, but the requested object is {what} ({shown})"
+        text = f"you requested {form.form}, but the requested object is {what} (*{package}.{kind})"
         return APIError(406, "NotAcceptable", text)
 
     # One object
@@ -138,7 +144,7 @@ class Forms:
             )
         if form.form:
             if form.form != PARTIAL:
-                raise self.misfit(form)
+                raise self.misfit(form, obj)
             body = (
                 self.binary.partial(obj, form.form_version)
                 if form.media_type == PROTOBUF and self.binary is not None
