@@ -76,12 +76,13 @@ class Forms:
         self._everywhere = renderer.offered
         self._offered = tuple(one for one in renderer.offered if binary is not None or one != PROTOBUF)
         self.streams = streams_of(self._offered)
+        self._streamed = (*self._offered, *self.streams)
         self.cbor = CBORForms(resource, codec)
 
     def negotiate(self, request: Request, forms: frozenset[str], *, watchable: bool = False) -> Form:
         """Raises NotAcceptable, in the words of this resource. `watchable`: the route offers streams as well."""
         if self.resource.typed:
-            routed = (*self._offered, *self.streams) if watchable else self._offered
+            routed = self._streamed if watchable else self._offered
             if not routable(request.header(b"accept") or "", routed):
                 raise unroutable(request, routed)
         return negotiate(request, offered=self._offered, forms=forms, told=self._everywhere)

@@ -176,7 +176,8 @@ def _form(media_type: str, parameters: Mapping[str, str], forms: frozenset[str])
     return None
 
 
-def routable(header: str, offered: Sequence[str]) -> bool:
+@remembered(1024)
+def routable(header: str, offered: tuple[str, ...]) -> bool:
     """Whether the routes of built-in kinds let an Accept header pass: it must name a type, wildcards of types are
     unknown to them.
     """
