@@ -9,10 +9,8 @@ from itertools import accumulate
 
 from pilothouse.endpoints.scope import Warnings
 from pilothouse.machinery.errors import APIError
+from pilothouse.machinery.warned import EACH, TOTAL
 from pilothouse.serving.http import Answer, Filter, Handler, HeaderList, Request
-
-TOTAL = 4096  # characters of all warnings before each is cut
-EACH = 256
 
 
 def warning_headers(texts: Iterable[str]) -> HeaderList:

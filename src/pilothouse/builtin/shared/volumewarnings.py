@@ -50,20 +50,38 @@ def _projected(value: Object) -> Iterator[tuple[str, str]]:
                     yield certificate[path], f' (PodCertificate "{certificate.get("signerName", "")}")'
 
 
+class _Folder:
+    """What is known below a path: the files of that very path, and its folders."""
+
+    __slots__ = ("files", "folders")
+
+    def __init__(self) -> None:
+        self.files: list[tuple[str, str]] = []
+        self.folders: dict[str, _Folder] = {}
+
+    def all(self) -> Iterator[tuple[str, str]]:
+        """The files of this path, and those below it."""
+        left = [self]
+        while left:
+            folder = left.pop()
+            yield from folder.files
+            left.extend(folder.folders.values())
+
+
 def _overlapping(label: str, files: Iterator[tuple[str, str]]) -> Iterator[str]:
-    seen: list[tuple[str, str]] = []
+    root = _Folder()
     for path, what in files:
         if not path:
             continue
-        hidden = [one for one in seen if _hides(path, one[0]) or _hides(one[0], path)]
+        folder, hidden = root, []
+        for step in path.split("/"):
+            hidden += folder.files
+            folder = folder.folders.setdefault(step, _Folder())
+        hidden += folder.all()
         if hidden:
             others = ", ".join(f'"{other}"{source}' for other, source in sorted(hidden))
             yield f'{label}: overlapping paths: "{path}"{what} with {others}'
-        seen.append((path, what))
-
-
-def _hides(one: str, other: str) -> bool:
-    return one == other or other.startswith(one + "/")
+        folder.files.append((path, what))
 
 
 def _files(volume: Object) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pilothouse.machinery.errors import APIError, bare_internal
@@ -73,6 +74,13 @@ def placed(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
     kept = [item for item in original if hashable(key_of(item, merge_key)) not in deleted]
     new = [item for item in patch if item.get("$patch") != "delete" and hashable(key_of(item, merge_key)) not in there]
     return (kept + new)[: len(original)]
+
+
+def one_of(values: list[Any]) -> Callable[[Any], bool]:
+    """`f(value)`: whether it equals one of these."""
+    containers = [value for value in values if isinstance(value, dict | list)]
+    scalars = frozenset(value for value in values if not isinstance(value, dict | list))
+    return lambda value: value in (containers if isinstance(value, dict | list) else scalars)
 
 
 def _places(items: list[Any], merge_key: str) -> dict[Any, int]:

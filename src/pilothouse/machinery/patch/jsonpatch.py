@@ -14,11 +14,14 @@ from typing import Any, Final
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.patch.errors import rejected
+from pilothouse.machinery.patch.longlist import LONG, LongList
 
 MAX_OPERATIONS: Final = 10_000
 MAX_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON that all copies of one patch may make together
 
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_LISTS: Final = (list, LongList)
+_CONTAINERS: Final = (dict, *_LISTS)
 _FIELDS: Final = ("op", "from", "path", "value")
 _JSON_NAMES: Final = {
     dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number",
@@ -105,7 +108,7 @@ def _patched(operations: list[dict[str, Any]], obj: dict[str, Any]) -> Any:
             document.carry_out(operation or {})
     except RecursionError:
         raise PatchFailed("the patched object is too deep") from None
-    return document.root
+    return document.settled()
 
 
 class _Document:
@@ -116,7 +119,20 @@ class _Document:
     def __init__(self, root: Any) -> None:
         self.root = root
         self._own: dict[int, Any] = {}  # id -> container, kept alive so that no id is used twice
+        self._long = False  # whether there is a LongList among them
         self._copied = 0
+
+    def settled(self) -> Any:
+        """The patched document, with plain lists for long ones, which can only stand in containers of our own."""
+        if not self._long:
+            return self.root
+        plain = {id(one): list(one) for one in self._own.values() if isinstance(one, LongList)}
+        short = [one for one in self._own.values() if not isinstance(one, LongList)]
+        for container in (*short, *plain.values()):
+            for key, value in container.items() if isinstance(container, dict) else enumerate(container):
+                if isinstance(value, LongList):
+                    container[key] = plain[id(value)]
+        return plain.get(id(self.root), self.root)
 
     def carry_out(self, operation: dict[str, Any]) -> None:
         kind = operation.get("op")
@@ -179,11 +195,11 @@ class _Document:
 
     def _copy(self, source: str, path: str) -> None:
         value = self._get(source, "copy")
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=list)
         self._copied += len(text.encode("utf-8", "surrogatepass"))
         if self._copied > MAX_COPIED:
             raise PatchFailed(f"unable to copy: the copies are larger than {MAX_COPIED} bytes")
-        self._add(path, json.loads(text) if isinstance(value, dict | list) else value)
+        self._add(path, json.loads(text) if isinstance(value, _CONTAINERS) else value)
 
     def _test(self, path: str, value: Any) -> None:
         if not equal(self._get(path, "test") if path else self.root, value):
@@ -214,7 +230,8 @@ class _Document:
         if isinstance(container, dict):
             made: Any = dict(container)
         elif isinstance(container, list):
-            made = list(container)
+            self._long = self._long or len(container) > LONG
+            made = LongList(container) if len(container) > LONG else list(container)
         else:
             raise _nowhere(path, kind)
         self._own[id(made)] = made
@@ -242,7 +259,7 @@ def _child(container: Any, key: str, path: str, kind: str, absent_is_null: bool 
         if key not in container and not absent_is_null:
             raise _nowhere(path, kind)
         return container.get(key)
-    if isinstance(container, list):
+    if isinstance(container, _LISTS):
         return container[_position(container, key)]
     raise _nowhere(path, kind)
 
@@ -253,7 +270,7 @@ def _index(key: str) -> int:
     return int(key)
 
 
-def _position(container: list[Any], key: str) -> int:
+def _position(container: list[Any] | LongList, key: str) -> int:
     """An index within the list; negative ones count from the end."""
     at = _index(key)
     if not -len(container) <= at < len(container):
@@ -269,7 +286,7 @@ def equal(a: Any, b: Any) -> bool:
         if not isinstance(b, dict) or a.keys() != b.keys():
             return False
         return all(equal(value, b[key]) for key, value in a.items())
-    if isinstance(a, list):
+    if isinstance(a, _LISTS):
         if not isinstance(b, list) or len(a) != len(b):
             return False
         return all(map(equal, a, b))

@@ -13,7 +13,15 @@ from typing import Any, Final
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
-from pilothouse.machinery.patch.elements import hashable, key_of, merged_in_order, not_a_map, ordered_by, placed
+from pilothouse.machinery.patch.elements import (
+    hashable,
+    key_of,
+    merged_in_order,
+    not_a_map,
+    one_of,
+    ordered_by,
+    placed,
+)
 from pilothouse.machinery.patch.errors import rejected
 from pilothouse.machinery.patch.mergepatch import not_a_map as no_patch
 from pilothouse.machinery.patch.mergepatch import without_nulls
@@ -216,7 +224,8 @@ def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key
         return original
     if not _are_maps(original, patch):
         if deletes:
-            return [item for item in original if item not in patch]
+            is_gone = one_of(patch)
+            return [item for item in original if not is_gone(item)]
         merged = list(dict.fromkeys([*original, *patch]))
         return merged_in_order(merged, patch, original, "")
     if not merge_key:
@@ -243,21 +252,24 @@ def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> t
     if not any(DIRECTIVE in item for item in patch):
         return original, patch
     ordinary: list[_Map] = []
+    gone: list[Any] = []
     replace = False
     for item in patch:
         word = item.get(DIRECTIVE, _NOT_KEPT)
         if word is _NOT_KEPT:
             ordinary.append(item)
         elif word == "delete":
-            value = key_of(item, merge_key)
-            original = [other for other in original if merge_key not in other or other[merge_key] != value]
+            gone.append(key_of(item, merge_key))
         elif word == "replace":
             replace = True
         elif word == "merge":
             raise bare_internal("merging lists cannot yet be specified in the patch")
         else:
             raise bare_internal(unknown_directive(item))
-    return (ordinary, []) if replace else (original, ordinary)
+    if replace:
+        return ordinary, []
+    is_gone = one_of(gone)
+    return [item for item in original if merge_key not in item or not is_gone(item[merge_key])], ordinary
 
 
 def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema) -> tuple[list[_Map], bool]:
