@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 import time
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.patch import jsonpatch
+from pilothouse.machinery.patch.longlist import LONG
 
 OBJECT = {"a": {"b": [1, 2, 3], "c": "x"}, "l": [{"n": 1}, {"n": 2}], "n": None, "~": 1, "x/y": 2}
 
@@ -213,3 +215,46 @@ def test_a_list_can_take_the_place_of_the_document() -> None:
     assert jsonpatch.apply([op("replace", "", [1]), op("add", "/-", 2)], OBJECT) == [1, 2]
     with pytest.raises(jsonpatch.PatchFailed):  # a webhook is told so
         jsonpatch.carried_out([op("replace", "", [1])], OBJECT)
+def test_long_lists_are_changed_as_short_ones_are() -> None:
+    start, chance = list(range(LONG + 5000)), random.Random(3)
+    expected, operations = list(start), []
+    for number in range(400):
+        at = chance.randrange(-len(expected), len(expected))
+        kind = chance.choice(("add", "remove", "replace", "append"))
+        if kind == "append":
+            operations.append(op("add", "/l/-", number))
+            expected.append(number)
+        else:
+            operations.append(op(kind, f"/l/{at}", -number))
+            if kind == "add":
+                expected.insert(at if at >= 0 else at + len(expected) + 1, -number)
+            elif kind == "remove":
+                del expected[at]
+            else:
+                expected[at] = -number
+    operations.append(op("test", "/l", expected))
+    operations.append(op("copy", "/m", **{"from": "/l"}))
+    operations.append(op("add", "/l/0", {"in": [1]}))
+    operations.append(op("add", "/l/0/in/0", 0))
+    operations.append(op("move", "/n", **{"from": "/l"}))
+    result = jsonpatch.apply(operations, {"l": start})
+    assert result == {"m": expected, "n": [{"in": [0, 1]}, *expected]}
+    assert type(result["n"]) is list
+    assert start == list(range(LONG + 5000))
+
+
+def test_the_ends_of_a_long_list_are_those_of_a_list() -> None:
+    size = LONG + 1
+    assert jsonpatch.apply([op("add", f"/l/{size}", 1)], {"l": [0] * size})["l"][-1] == 1
+    for bad in (op("add", f"/l/{size + 1}", 1), op("remove", f"/l/{size}"), op("remove", f"/l/-{size + 1}")):
+        with pytest.raises(APIError):
+            jsonpatch.apply([op("add", "/l/0", 1), op("remove", "/l/0"), bad], {"l": [0] * size})
+
+
+def test_emptied_long_lists_can_be_filled() -> None:
+    emptied = [op("add", "/l/-", 1)] + [op("remove", "/l/0")] * (LONG + 2)
+    assert jsonpatch.apply([op("add", "/l/-", 0)], {"l": []})["l"] == [0]
+    document = jsonpatch._Document({"l": [0] * (LONG + 1)})
+    for operation in [*emptied, op("add", "/l/0", 7), op("add", "/l/-", 8)]:
+        document.carry_out(operation)
+    assert document.settled() == {"l": [7, 8]}

@@ -227,3 +227,15 @@ def test_problems_are_told_with_their_paths() -> None:
 @EXAMPLES
 def test_good_objects_have_no_problems(obj: Object) -> None:
     assert problems(THING, obj) == []
+
+
+def test_thousands_of_doubled_keys_are_not_each_looked_for() -> None:
+    deployment = builtin_types().get("k8s.io/api/apps/v1", "Deployment")
+
+    def with_names(value: str) -> Object:
+        env = [{"name": f"E{at // 2}", "value": value if at % 4 == 3 else "x"} for at in range(20_000)]
+        return {"spec": {"template": {"spec": {"containers": [{"name": "c", "env": env}]}}}}
+
+    gained, lost = compare(deployment, with_names("x"), with_names("y"))
+    assert lost == {}
+    assert len(paths(gained)) == 5_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -19,11 +20,12 @@ from pilothouse.machinery.typed.fieldset import (
     members,
     of_paths,
     order,
+    ordered,
     subtract,
     union,
 )
 from pilothouse.machinery.typed.own import added
-from pilothouse.machinery.typed.text import path_text
+from pilothouse.machinery.typed.text import element_text, member_texts, path_text, value_text
 
 Path = tuple[str, ...]
 ELEMENTS = [
@@ -156,3 +158,32 @@ def test_items_stand_in_their_order_however_many_there_are(
     found = own(items)
     assert list(found) == sorted(found, key=order)
     assert list(own(items[::-1]).items()) == list(found.items())
+SCALARS = st.text(max_size=3) | st.integers(-99, 99) | st.sampled_from([0.5, 1e300, "a b", '"', True, None])
+
+
+@pytest.mark.parametrize("kind", ["v", "one", "two", "mixed"])
+@pytest.mark.parametrize("of", ["texts", "numbers", "all"])
+def test_many_elements_are_ordered_as_few_are(kind: str, of: str) -> None:
+    chance = random.Random(f"{kind} {of}")
+    texts: list[Any] = [f"{chance.choice(['', 'a!', 'a b', chr(92), chr(34), 'é'])}{at}" for at in range(60)]
+    numbers: list[Any] = [chance.randrange(-99, 99) + chance.choice([0, 0.5]) for _ in range(60)]
+    values = {"texts": texts, "numbers": numbers, "all": [*texts, *numbers, True, False, None]}[of] * 2
+    chance.shuffle(values)
+    named = {"v": values, "one": [{"a": value} for value in values], "two": [{"a": 1, "b": value} for value in values]}
+    named["mixed"] = [{"a": value} if at % 2 else {"b": value} for at, value in enumerate(values)]
+    elements = [fieldsv1.canonical(f"{'v' if kind == 'v' else 'k'}:{json.dumps(value)}") for value in named[kind]]
+    for chosen in (elements, [*elements, "."], [".", *elements]):
+        node: dict[str, Any] = {element: {} for element in chosen if element is not None}
+        assert list(ordered(node)) == sorted(node, key=order)
+
+
+@given(SETS)
+def test_the_texts_of_members_are_those_of_their_paths(a: frozenset[Path]) -> None:
+    assert member_texts(of_paths(*a)) == [path_text(path) for path in members(of_paths(*a))]
+
+
+@given(st.dictionaries(st.text("abcXYZ-.", min_size=1, max_size=3), SCALARS, min_size=1, max_size=3))
+def test_keys_are_shown_with_their_values(keys: dict[str, Any]) -> None:
+    element = fieldsv1.canonical(f"k:{json.dumps(keys)}") or ""
+    shown = [f"{name}={value_text(value)}" for name, value in sorted(keys.items())]
+    assert element_text(element) == f"[{','.join(shown)}]"

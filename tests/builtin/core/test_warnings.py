@@ -134,6 +134,19 @@ def test_thousands_of_ports_are_not_each_compared_with_all_others():
     assert len(found) == 200  # more than is ever shown
 
 
+def test_thousands_of_files_are_not_each_compared_with_all_others():
+    paths = [f"d{number // 100}/f{number}" for number in range(20_000)]
+    items = [{"key": "k", "path": path} for path in [*paths, "d7", "d1/f100/x", "d1/f100/x", "other"]]
+    volume = {"name": "v", "secret": {"secretName": "s", "items": items}}
+    found = list(warnings(PODS, pod(volumes=[volume])))
+    all_of_folder = ", ".join(f'"d7/f{number}"' for number in range(700, 800))
+    assert found == [
+        f'volume "v" (Secret "s"): overlapping paths: "d7" with {all_of_folder}',
+        'volume "v" (Secret "s"): overlapping paths: "d1/f100/x" with "d1/f100"',
+        'volume "v" (Secret "s"): overlapping paths: "d1/f100/x" with "d1/f100", "d1/f100/x"',
+    ]
+
+
 def test_a_port_name_means_the_first_port_of_that_name():
     first = {"name": "s", "image": "x:1", "restartPolicy": "Always", "ports": [{"name": "http", "containerPort": 80}]}
     body = pod(containers=with_ports({"name": "http", "containerPort": 81}), initContainers=[first])

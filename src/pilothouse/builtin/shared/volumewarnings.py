@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import is_whole
+from pilothouse.machinery.warned import enough
 
 # Source -> how it is called in the warning, and what there is to say.
 OLD_SOURCES: Final = {
@@ -112,8 +113,8 @@ def volume_warnings(path: str, spec: Object) -> Iterator[str]:
         claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
         where = f"{path}volumes[{index}].ephemeral.volumeClaimTemplate.spec"
         yield from claim_warnings(where, claim.get("spec") or {})
-    for volume in volumes:
-        yield from _files(volume)
+    # Of many files in one place each is told with all others.
+    yield from enough(text for volume in volumes for text in _files(volume))
 
 
 def claim_warnings(path: str, spec: Object) -> Iterator[str]:

@@ -94,6 +94,8 @@ def _compile(shape: Shape, schema: Schema) -> _Compare:
     if shape.item is None:
         raise TypeError(f"{schema!r} has no items")
     if shape.kind == MAP:
+        if shape_of(shape.item).kind == ATOM and not free_form(shape.item):
+            return _leaf_maps
         pair = (_compared(shape.item), added(shape.item))
         loose = free_form(shape.item)
         return _maps(_walk_names(lambda name: pair, (lambda name: True) if loose else None))
@@ -132,6 +134,21 @@ def _maps(walk: _MapWalk) -> _Compare:
     return maps
 
 
+def _leaf_maps(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:
+    """Maps of values that are owned whole: there may be a hundred thousand of them."""
+    if not old and not new:
+        gained[element] = LEAF
+        return
+    before = old if type(old) is dict else {}
+    now = new if type(new) is dict else {}
+    came = [f"f:{name}" for name, value in now.items() if before.get(name, _ABSENT) != value]
+    gone = [f"f:{name}" for name in before.keys() - now.keys()]
+    if came:
+        gained[element] = dict.fromkeys(sorted(came), LEAF)
+    if gone:
+        lost[element] = dict.fromkeys(sorted(gone), LEAF)
+
+
 def _lists(shape: Shape, same: _Compare, own: Own) -> _Compare:
     def lists(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:
         if not old and not new:
@@ -152,6 +169,7 @@ def _compare_items(
 ) -> None:
     old, new = index(shape, before), index(shape, now)
     loose = shape.item is not None and free_form(shape.item)
+    doubled: tuple[dict[str, list[Any]], dict[str, list[Any]]] | None = None
     for key, item in new.items():
         was = old.get(key, _ABSENT)
         if item is Duplicated:
@@ -160,8 +178,11 @@ def _compare_items(
                 gained[key] = LEAF
                 if was is not _ABSENT:
                     lost[key] = _without_self(own(was))
-            elif _all_of(shape, before, key) != _all_of(shape, now, key):
-                gained[key] = LEAF
+            else:
+                if doubled is None:
+                    doubled = (_by_element(shape, before), _by_element(shape, now))
+                if doubled[0][key] != doubled[1][key]:
+                    gained[key] = LEAF
         elif was is _ABSENT:
             gained[key] = own(item)
         elif was is Duplicated:
@@ -178,8 +199,11 @@ def _without_self(node: Node) -> Node:
     return {element: child for element, child in node.items() if element != SELF}
 
 
-def _all_of(shape: Shape, items: list[Any], key: str) -> list[Any]:
-    return [item for item in items if shape.element(item) == key]
+def _by_element(shape: Shape, items: list[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for element, item in zip(shape.elements(items), items, strict=True):
+        found.setdefault(element, []).append(item)
+    return found
 
 
 def _free(element: str, old: Any, new: Any, gained: Node, lost: Node) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, Final
 
 from pilothouse.kit.memo import remembered
@@ -171,11 +172,55 @@ def ordered(node: Node) -> Node:
     if len(node) < 2:
         return node
     keys = list(node)
-    if all(key[0] in "f." for key in keys):
+    kinds = set(map(itemgetter(0), keys))
+    if kinds <= _AS_TEXT:
         keys.sort()
-    else:
+    elif len(keys) < _MANY:
         keys.sort(key=order)
+    else:
+        keys = _ordered_many(keys)
     return {key: node[key] for key in keys}
+
+
+_AS_TEXT: Final = frozenset("f.")
+_MANY: Final = 64
+_PART: Final = 4096  # elements read by one call, which lets no other thread run
+_NUMBERS: Final = frozenset({int, float})
+_TEXTS: Final = frozenset({str})
+
+
+def _ordered_many(elements: list[str]) -> list[str]:
+    """Elements sorted by `order`. Those of one kind, as the items of a list have, are read together."""
+    first = [element for element in elements if element == SELF]
+    rest = [element for element in elements if element != SELF]
+    kinds = set(map(itemgetter(0), rest))
+    columns: list[list[Any]] = []
+    if kinds == {"v"}:
+        columns = [_read(rest)]
+    elif kinds == {"k"}:
+        read = _read(rest)
+        shapes = set(map(tuple, read))  # the names of the keys
+        if len(shapes) == 1:
+            columns = [[keys[name] for keys in read] for name in sorted(shapes.pop())]
+    if not columns:
+        return first + sorted(rest, key=order)
+    places = list(zip(*map(_ranks, columns), strict=True))
+    return first + [rest[at] for at in sorted(range(len(rest)), key=places.__getitem__)]
+
+
+def _read(elements: list[str]) -> list[Any]:
+    """What stands behind the colons."""
+    read: list[Any] = []
+    for at in range(0, len(elements), _PART):
+        texts = [element[2:] for element in elements[at : at + _PART]]
+        read += json.loads(f"[{','.join(texts)}]")
+    return read
+
+
+def _ranks(values: list[Any]) -> list[Any]:
+    """What sorts as `_rank` of each does."""
+    kinds = set(map(type, values))
+    return values if kinds == _TEXTS or kinds <= _NUMBERS else list(map(_rank, values))
 
 
 def _ordered_deep(node: Node) -> Node:

@@ -5,12 +5,17 @@ refused.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
 from pilothouse.machinery.typed.shape import json_text
 
 MAX_DEPTH: Final = 200  # of paths; no type is as deep, and a hostile entry shall not exhaust the stack
+
+# Values that are written in one way only, and keys of one name.
+_VALUE: Final = r'(?:"[ !#-\[\]-~]*"|0|[1-9][0-9]{0,14})'
+_CANONICAL: Final = re.compile(rf'v:{_VALUE}|k:\{{"[A-Za-z]+":{_VALUE}\}}').fullmatch
 
 
 def read(value: Any) -> Node:
@@ -55,7 +60,7 @@ def canonical(text: str) -> str | None:
     if len(text) < 2 or text[1] != ":":
         raise ValueError(f"missing colon: {text}")
     kind, rest = text[0], text[2:]
-    if kind == "f":
+    if kind == "f" or _CANONICAL(text):
         return text
     if kind == "i":
         return f"i:{int(rest)}"

@@ -6,11 +6,11 @@ Unchanged parts of the live object are shared, never copied. Compiled to closure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from pilothouse.machinery.jsoncodec import identical
-from pilothouse.machinery.schema import Schema
-from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, shape_of
+from pilothouse.machinery.schema import STRING, Schema
+from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, index_by, shape_of
 
 Merge = Callable[[Any, Any], Any]
 
@@ -59,6 +59,8 @@ def _compile(shape: Shape) -> Merge:
     if shape.item is None:
         raise TypeError("a list without items")
     if shape.kind == MAP:
+        if shape.item.kind == STRING:
+            return _text_maps
         item = merger(shape.item)
         return _maps(lambda name: item)
     return _lists(shape, _whole if shape.kind == SET else merger(shape.item))
@@ -87,6 +89,19 @@ def _maps(child: Callable[[str], Merge]) -> Merge:
     return maps
 
 
+def _text_maps(live: Any, config: Any) -> Any:
+    """Maps of texts, of which there may be a hundred thousand."""
+    if type(live) is not dict or not live:
+        return _whole(live, config)
+    if type(config) is not dict:
+        return live
+    changed = {name: value for name, value in config.items() if live.get(name, _ABSENT) != value}
+    return {**live, **changed} if changed else live
+
+
+_ABSENT: Final = object()
+
+
 def _free(live: Any, config: Any) -> Any:
     if type(config) is dict and type(live) is dict and live:
         return _free_maps(live, config)
@@ -97,15 +112,15 @@ _free_maps = _maps(lambda name: _free)
 
 
 def _lists(shape: Shape, item: Merge) -> Merge:
-    element = shape.element
+    elements = shape.elements
 
     def lists(live: Any, config: Any) -> Any:
         if type(live) is not list or not live:
             return _whole(live, config)
         if type(config) is not list or not config:
             return live
-        live_keys = [element(value) for value in live]
-        before = index(shape, live)
+        live_keys = elements(live)
+        before = index_by(live_keys, live)
         now = index(shape, config)
         out = []
         changed = False

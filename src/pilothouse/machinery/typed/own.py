@@ -110,13 +110,19 @@ class _Frames:
 
     @staticmethod
     def filled(frame: _Frame, value: dict[str, Any]) -> Node:
-        out = frame.fixed.copy()
+        out: Node | None = None
         for name, element, own in frame.fill:
             node = own(value[name])
+            if node is LEAF:
+                continue  # as the frame has it
+            if out is None:
+                out = frame.fixed.copy()
             if node is _NOTHING:
                 del out[element]
             else:
                 out[element] = node
+        if out is None:
+            return frame.fixed
         if len(out) == 1 and SELF in out:
             return LEAF
         return out if out else _NOTHING
@@ -168,33 +174,30 @@ _TEXTS: Final = {str}
 
 
 def _set(shape: Shape, whole: bool) -> Own:
-    element = shape.element
+    elements = shape.elements
 
     def items(value: Any) -> Node:
         if type(value) is not list or not value:
             return LEAF
-        out: Node = {SELF: LEAF} if whole else {}
         if set(map(type, value)) == _TEXTS:
             texts = map(encode_basestring, sorted(set(value)))
-            out.update(dict.fromkeys(map("v:".__add__, texts), LEAF))
-            return out
-        for item in value:
-            out[element(item)] = LEAF
-        return ordered(out)
+            named = dict.fromkeys(map("v:".__add__, texts), LEAF)
+            return {SELF: LEAF, **named} if whole else named
+        named = dict.fromkeys(elements(value), LEAF)
+        return ordered({SELF: LEAF, **named} if whole else named)
 
     return items
 
 
 def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
-    element = shape.element
+    elements = shape.elements
     own = child(shape.item) if shape.item is not None else None
 
     def items(value: Any) -> Node:
         if type(value) is not list or not value:
             return LEAF
         out: Node = {SELF: LEAF} if whole else {}
-        for item in value:
-            key = element(item)
+        for key, item in zip(elements(value), value, strict=True):
             if key in out:
                 out[key] = LEAF  # twice the same key: owned as one, whole
                 continue
@@ -217,24 +220,18 @@ def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> O
     def items(value: Any) -> Node:
         if type(value) is not list or not value:
             return LEAF
-        keys = []
         nodes: Node = {}
         for item in value:
             key = item.get(name) if type(item) is dict else None
             if type(key) is not str:
                 return slowly(value)
-            key = f"{start}{encode_basestring(key)}}}"
-            if key in nodes:
-                return slowly(value)
             names = tuple(item)
             frame = known.get(names) or make(names)
-            nodes[key] = filled(frame, item) if frame.fill else frame.fixed
-            keys.append(key)
-        if _sort_otherwise("".join(keys)):
+            nodes[f"{start}{encode_basestring(key)}}}"] = filled(frame, item) if frame.fill else frame.fixed
+        if len(nodes) < len(value) or _sort_otherwise("".join(nodes)):
             return slowly(value)
         out: Node = {SELF: LEAF} if whole else {}
-        keys.sort()
-        for key in keys:
+        for key in sorted(nodes):
             out[key] = nodes[key]
         return out
 

@@ -27,11 +27,11 @@ class Shape:
     default or None).
 
     `needs_key`: items of a KEYED must have one of the keys, as none has a default.
-    `element(item)` of SET and KEYED gives the path element of an item. `open`: undeclared fields of a STRUCT are kept
-    (FREE).
+    `element(item)` of SET and KEYED gives the path element of an item, `elements(items)` those of all. `open`:
+    undeclared fields of a STRUCT are kept (FREE).
     """
 
-    __slots__ = ("_schema", "element", "fields", "item", "keys", "kind", "needs_key", "open", "schema")
+    __slots__ = ("_schema", "element", "elements", "fields", "item", "keys", "kind", "needs_key", "open", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -42,6 +42,7 @@ class Shape:
         self.needs_key = False
         self.open = schema.preserve_unknown
         self.element: Callable[[Any], str] = set_element
+        self.elements: Callable[[list[Any]], list[str]] = set_elements
         if self.kind == KEYED and self.item is not None:
             properties = self.item.properties
             self.keys = tuple(
@@ -49,6 +50,7 @@ class Shape:
                 for name in sorted(schema.list_keys)
             )
             self.element = _keyed_element(self.keys)
+            self.elements = _keyed_elements(self.keys, self.element)
             self.needs_key = all(name in properties and default is None for name, default in self.keys)
 
 
@@ -105,6 +107,38 @@ def set_element(item: Any) -> str:
     return f"v:{json_text(item)}"
 
 
+_TEXTS: Final = frozenset({str})
+_WRITERS: Final[dict[type, Callable[[Any], str]]] = {str: encode_basestring, int: str}
+
+
+def set_elements(items: list[Any]) -> list[str]:
+    """`set_element` of all."""
+    if set(map(type, items)) == _TEXTS:
+        return [f"v:{text}" for text in map(encode_basestring, items)]
+    return list(map(set_element, items))
+
+
+def _keyed_elements(
+    keys: tuple[tuple[str, Any], ...], element: Callable[[Any], str]
+) -> Callable[[list[Any]], list[str]]:
+    """`element` of all: column by column where each item has all keys, and those of one key are of one simple type."""
+    names = [encode_basestring(name).replace("%", "%%") for name, _ in keys]
+    pattern = f"k:{{{','.join(f'{name}:%s' for name in names)}}}"
+
+    def all_of(items: list[Any]) -> list[str]:
+        columns = []
+        try:
+            for name, _ in keys:
+                values = [item[name] for item in items]
+                (kind,) = set(map(type, values))
+                columns.append(map(_WRITERS[kind], values))
+        except (TypeError, KeyError, ValueError):
+            return list(map(element, items))
+        return [pattern % texts for texts in zip(*columns, strict=True)] if columns else list(map(element, items))
+
+    return all_of
+
+
 def _keyed_element(keys: tuple[tuple[str, Any], ...]) -> Callable[[Any], str]:
     """The path element of a list item. Keys that the item lacks and that have no default are left out."""
     if len(keys) == 1:
@@ -136,9 +170,16 @@ def _keyed_element(keys: tuple[tuple[str, Any], ...]) -> Callable[[Any], str]:
 
 def index(shape: Shape, items: list[Any]) -> dict[str, Any]:
     """Items by path element, in order of first appearance; `Duplicated` for those that come more than once."""
-    element = shape.element
-    found: dict[str, Any] = {}
-    for item in items:
-        key = element(item)
-        found[key] = Duplicated if key in found else item
+    return index_by(shape.elements(items), items)
+
+
+def index_by(elements: list[str], items: list[Any]) -> dict[str, Any]:
+    """As `index`, where the elements are known."""
+    found = dict(zip(elements, items, strict=True))
+    if len(found) < len(items):
+        seen: set[str] = set()
+        for element in elements:
+            if element in seen:
+                found[element] = Duplicated
+            seen.add(element)
     return found

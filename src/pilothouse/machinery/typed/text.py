@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
 
 from pilothouse.machinery.goquote import quote
+from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
 
 _NUMBERS: Final = {int}  # kinds of items that need no closer look
 _TEXTS: Final = {str}
@@ -96,16 +98,37 @@ def value_text(value: Any) -> str:
     return plain(value)
 
 
+# Keys whose names and values are shown as they are written; all but few are.
+_KEY: Final = r'"([A-Za-z]+)":("[ !#-\[\]-~]*"|[0-9]{1,15})'
+_PLAIN_KEYS: Final = re.compile(rf"\{{{_KEY}(?:,{_KEY})*\}}").fullmatch
+_PLAIN_KEY: Final = re.compile(_KEY).sub
+_EQUALS: Final = r"\1=\2"
+
+
 def element_text(element: str) -> str:
     """`.name`, `[name="x"]`, `[="x"]` or `[3]`."""
     kind, _, rest = element.partition(":")
     if kind == "f":
         return f".{rest}"
     if kind == "k":
+        if _PLAIN_KEYS(rest):
+            return f"[{_PLAIN_KEY(_EQUALS, rest[1:-1])}]"
         return f"[{','.join(f'{key}={value_text(value)}' for key, value in json.loads(rest).items())}]"
     if kind == "v":
         return f"[={value_text(json.loads(rest))}]"
     return f"[{rest}]"
+
+
+def member_texts(node: Node) -> list[str]:
+    """The paths of all members, in the order of `fieldset.members`."""
+    found: list[str] = []
+    stack: list[tuple[str, Node]] = [("", node)]
+    while stack:
+        prefix, node = stack.pop()
+        shown = [(prefix + element_text(element), child) for element, child in node.items() if element != SELF]
+        found += [text for text, child in shown if is_member(child)]
+        stack += reversed([one for one in shown if one[1]])
+    return found
 
 
 def path_text(path: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
@@ -13,8 +13,7 @@ from pilothouse.machinery.typed.text import element_text, plain, syntax, type_na
 _NUMBERS: Final = frozenset({s.INT32, s.INT64, s.FLOAT64})
 _ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
 _TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
-
-
+_TEXT_OR_NULL: Final = frozenset({str, type(None)})
 _NO_KEYS: Final = "k:{}"
 Fits = Callable[[Any], bool]
 
@@ -86,36 +85,40 @@ def _struct_fits(schema: Schema) -> Fits:
 
 
 def _map_fits(schema: Schema) -> Fits:
+    fit = _all_fit(schema.items)
+    return lambda value: fit(value.values()) if type(value) is dict else value is None
+
+
+def _all_fit(schema: Schema) -> Callable[[Collection[Any]], bool]:
+    """Whether `schema` has all of many values fit."""
+    if schema.kind in _TEXTS:
+        return lambda values: set(map(type, values)) <= _TEXT_OR_NULL
     made: list[Fits] = []
 
-    def mapping(value: Any) -> bool:
-        if type(value) is not dict:
-            return value is None
+    def fit(values: Collection[Any]) -> bool:
         if not made:
-            made.append(fits(schema.items))
-        return all(map(made[0], value.values()))
+            made.append(fits(schema))
+        return all(map(made[0], values))
 
-    return mapping
+    return fit
 
 
 def _list_fits(schema: Schema) -> Fits:
     shape = shape_of(schema)
-    keyed, element = shape.kind in (SET, KEYED), shape.element
-    made: list[Fits] = []
+    keyed, elements_of = shape.kind in (SET, KEYED), shape.elements
+    fit = _all_fit(schema.items)
 
     def items(value: Any) -> bool:
         if type(value) is not list:
             return value is None
-        if not made:
-            made.append(fits(schema.items))
-        if not all(map(made[0], value)):
+        if not fit(value):
             return False
         if not keyed:
             return True
         kinds = set(map(type, value))
         if kinds - {dict} if shape.kind == KEYED else kinds & {dict, list, type(None)}:
             return False
-        elements = set(map(element, value))
+        elements = set(elements_of(value))
         return len(elements) == len(value) and not (shape.needs_key and _NO_KEYS in elements)
 
     return items

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.goquote import quote
-from pilothouse.machinery.typed.fieldset import Node, members
-from pilothouse.machinery.typed.text import path_text
+from pilothouse.machinery.typed.fieldset import Node
+from pilothouse.machinery.typed.text import member_texts
 from pilothouse.registry.managed.entries import UPDATE, Entry
 
 Conflicts = list[tuple[Entry, Node]]  # the entry, and which of its fields would change
@@ -16,10 +16,7 @@ class ConflictError(APIError):
 
     def __init__(self, conflicts: Conflicts) -> None:
         self.conflicts = conflicts
-        found = [
-            (_who(entry), [path_text(path) for path in members(fields)])
-            for entry, fields in sorted(conflicts, key=_order)
-        ]
+        found = [(_who(entry), member_texts(fields)) for entry, fields in sorted(conflicts, key=_order)]
         causes = [
             {"reason": "FieldManagerConflict", "message": f"conflict with {who}", "field": path}
             for who, paths in found
