@@ -215,6 +215,8 @@ def test_a_list_can_take_the_place_of_the_document() -> None:
     assert jsonpatch.apply([op("replace", "", [1]), op("add", "/-", 2)], OBJECT) == [1, 2]
     with pytest.raises(jsonpatch.PatchFailed):  # a webhook is told so
         jsonpatch.carried_out([op("replace", "", [1])], OBJECT)
+
+
 def test_long_lists_are_changed_as_short_ones_are() -> None:
     start, chance = list(range(LONG + 5000)), random.Random(3)
     expected, operations = list(start), []

@@ -335,6 +335,8 @@ def test_types_that_read_json_themselves(value: Any, why: str) -> None:
     assert problem(DEPLOYMENT, {"spec": {"strategy": {"rollingUpdate": {"maxSurge": value}}}}) == why
     time = "json: cannot unmarshal number into Go value of type string"
     assert problem(POD, {"metadata": {"creationTimestamp": 5}}) == time
+
+
 def test_thousands_of_deletions_are_not_each_looked_for() -> None:
     many = [{"name": f"E{number}"} for number in range(30_000)]
     gone = [{**item, "$patch": "delete"} for item in many[1:]]

@@ -158,6 +158,8 @@ def test_items_stand_in_their_order_however_many_there_are(
     found = own(items)
     assert list(found) == sorted(found, key=order)
     assert list(own(items[::-1]).items()) == list(found.items())
+
+
 SCALARS = st.text(max_size=3) | st.integers(-99, 99) | st.sampled_from([0.5, 1e300, "a b", '"', True, None])
 
 
