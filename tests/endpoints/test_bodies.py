@@ -50,6 +50,13 @@ def boats(served: Served) -> Iterator[str]:
     served.ask(f"DELETE {DEFINITIONS}/boats.endpoints.example.com")
 
 
+def test_custom_resources_have_no_routes_and_no_type_of_their_own(served: Served, boats: str) -> None:
+    assert served.ask(f"GET {boats}", headers={"Accept": "application/*"}).status == 200
+    one = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+    found = served.ask(f"GET {boats}", headers={"Accept": one})
+    assert found.message.endswith("the requested object is a list (*unstructured.UnstructuredList)")
+
+
 @pytest.mark.parametrize("kind", [JSON, YAML, PROTOBUF])
 def test_a_body_over_the_limit_is_refused(served: Served, place: str, kind: str) -> None:
     found = served.ask(f"POST {place}/configmaps", b" " * (LIMIT + 1), kind)

@@ -97,6 +97,8 @@ class Forms:
         if obj is not None:
             group, _, _ = str(obj.get("apiVersion", "")).rpartition("/")
             package, kind = group.partition(".")[0] or "core", str(obj.get("kind"))
+        elif not self.resource.typed:
+            kind = "UnstructuredList" if lists else "Unstructured"
         what = "a list" if lists else "not a list"
         text = f"you requested {form.form}, but the requested object is {what} (*{package}.{kind})"
         return APIError(406, "NotAcceptable", text)
