@@ -74,7 +74,8 @@ def exact(data: bytes) -> tuple[Any, Repeated]:
     def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
-            made = _merged(pairs)
+            if dict in map(type, made.values()):
+                made = _merged(pairs)
             repeated[id(made)] = pairs
         return made
 

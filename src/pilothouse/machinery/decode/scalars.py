@@ -140,11 +140,15 @@ def strings(value: Any) -> list[str]:
     """A list of texts, null in it being the empty text. The list itself is kept where it can be."""
     if value.__class__ is not list:
         raise Mismatch
-    for item in value:
-        if item.__class__ is not str:
-            break
+    if len(value) > _MANY:
+        if set(map(type, value)) == _TEXTS:
+            return value
     else:
-        return value
+        for item in value:
+            if item.__class__ is not str:
+                break
+        else:
+            return value
     if any(item is not None and item.__class__ is not str for item in value):
         raise Mismatch
     return ["" if item is None else item for item in value]
@@ -155,7 +159,8 @@ def string_map(value: Any) -> dict[str, str]:
     if value.__class__ is not dict:
         raise Mismatch
     if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
-        return {name: value[name] for name in sorted(value)}
+        names = sorted(value)
+        return value if names == list(value) else {name: value[name] for name in names}
     made = {}
     for key in sorted(value):
         item = value[key]

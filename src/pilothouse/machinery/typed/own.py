@@ -254,25 +254,26 @@ def _keyed_by_some(shape: Shape, own: Own, whole: bool, slowly: Own) -> Own:
         types = [type(value[0].get(name, default)) for name, default in keys]
         if not _WRITERS.keys() >= set(types):
             return slowly(value)
-        writers = None if set(types) == _TEXTS else [_WRITERS[kind] for kind in types]
+        texts = set(types) == _TEXTS
         nodes: Node = {}
         order = []
         for item in value:
             found = [item.get(name, default) for name, default in keys] if type(item) is dict else []
             if list(map(type, found)) != types:
                 return slowly(value)
-            if writers is None:
+            if texts:
                 key = form % tuple(map(encode_basestring, found))
             else:
-                key = form % tuple([write(one) for write, one in zip(writers, found, strict=True)])
+                key = form % tuple([_WRITERS[kind](one) for kind, one in zip(types, found, strict=True)])
+                order.append((found, key))
             if key in nodes:
                 return slowly(value)
             node = own(item)
             nodes[key] = node if whole or not node else {SELF: LEAF, **node}
-            order.append((found, key))
-        order.sort()
+        if texts and _sort_otherwise("".join(nodes)):
+            return slowly(value)
         out: Node = {SELF: LEAF} if whole else {}
-        for _, key in order:
+        for key in sorted(nodes) if texts else [key for _, key in sorted(order)]:
             out[key] = nodes[key]
         return out
 
