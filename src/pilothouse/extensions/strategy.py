@@ -11,7 +11,7 @@ from pilothouse.extensions import scale
 from pilothouse.extensions.definition import Version
 from pilothouse.extensions.metrics import CustomMetrics
 from pilothouse.kit.aside import HEAVY
-from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.errors import MOST_CAUSES, Cause
 from pilothouse.machinery.jsoncodec import identical
 from pilothouse.machinery.structural import embedded, unique
 from pilothouse.machinery.structural.check import Check, check
@@ -85,6 +85,8 @@ class _Validation:
         causes: list[Cause] = []
         if not self._valid(obj):
             causes += self._explained(obj, old)
+            if len(causes) >= MOST_CAUSES:  # more are not told
+                return causes
             causes += self._scales(obj)
             causes += embedded.problems(self._root, obj, "", metadata.validate_embedded)
             causes += self._twice(obj, old)
@@ -107,6 +109,8 @@ class _Validation:
         if node is not None and "status" in obj and not check(node)(obj["status"]):
             before: Any = (old or {}).get("status", ABSENT)
             causes += explain(node, obj["status"], before, field="status")
+            if len(causes) >= MOST_CAUSES:
+                return causes
             causes += embedded.problems(node, obj["status"], "status", metadata.validate_embedded)
             causes += self._twice(obj, old)
         causes += self._scales(obj)

@@ -290,7 +290,7 @@ def _lists(node: Node) -> Check | None:
             return False
         if one is not None and not all(map(one, value)):
             return False
-        return not raw.get("uniqueItems") or not unique.repeated(value)
+        return not raw.get("uniqueItems") or not unique.repeated(map(unique.identity, value))
 
     return members if one is not None or most is not None or least is not None or raw.get("uniqueItems") else None
 

@@ -31,14 +31,20 @@ def problems(node: Node, value: Any, path: str, metadata: Metadata) -> list[Caus
     return found
 
 
+def _is_embedded(node: Node) -> bool:
+    return node.resource and not node.root
+
+
 def _walk(node: Node, value: Any, path: str, metadata: Metadata, found: list[Cause]) -> None:
+    if not node.anywhere("holds embedded", _is_embedded):
+        return
     if value.__class__ is list:
         items = node.items
         for index, item in enumerate(value):
             if items is not None:
                 _walk(items, item, f"{path}[{index}]", metadata, found)
     elif value.__class__ is dict:
-        if node.resource and not node.root:
+        if _is_embedded(node):
             found += _resource(value, path, metadata)
         for name in sorted(value):
             child = node.properties.get(name)

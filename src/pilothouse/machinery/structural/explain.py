@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.errors import MOST_CAUSES, Cause
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.rules.field import quoted, shown
 from pilothouse.machinery.structural import unique
@@ -32,7 +32,10 @@ _NOWHERE: Final = "<nil>"  # the field of what belongs to no single place
 
 
 def explain(node: Node, value: Any, old: Any = ABSENT, *, field: str = "") -> list[Cause]:
-    """All that is wrong. `field`: where the value is in its object (messages name paths below it only)."""
+    """All that is wrong, as far as it is told (MOST_CAUSES).
+
+    `field`: where the value is in its object (messages name paths below it only).
+    """
     walk = _Walk(field)
     walk.value(node, value, "", old)
     return walk.found
@@ -51,6 +54,10 @@ class _Walk:
         self._base = base
         self.found: list[Cause] = []
 
+    @property
+    def full(self) -> bool:
+        return len(self.found) >= MOST_CAUSES
+
     # -- telling
 
     def _field(self, path: str) -> str:
@@ -67,7 +74,7 @@ class _Walk:
     # -- walking
 
     def value(self, node: Node, value: Any, path: str, old: Any) -> None:
-        if old is not ABSENT and same(value, old):
+        if self.full or (old is not ABSENT and same(value, old)):
             return
         self._type(node, value, path)
         if value is None:
@@ -132,14 +139,18 @@ class _Walk:
         items, raw = node.items, node.raw
         if items is not None:
             before = _correlated(node, old)
+            valid = check(items)
             for index, item in enumerate(value):
-                self.value(items, item, f"{path}[{index}]", before(item))
+                if not valid(item):
+                    self.value(items, item, f"{path}[{index}]", before(item))
+                    if self.full:
+                        return
         least, most = raw.get("minItems"), raw.get("maxItems")
         if least is not None and len(value) < least:
             self._invalid(path, len(value), f"should have at least {least} items")
         if most is not None and len(value) > most:
             self._too_many(path, len(value), most)
-        if raw.get("uniqueItems") and unique.repeated(value):
+        if raw.get("uniqueItems") and unique.repeated(map(unique.identity, value)):
             self._invalid(path, value, "shouldn't contain duplicates")
 
     def _too_many(self, path: str, found: int, most: int) -> None:
@@ -172,6 +183,8 @@ class _Walk:
                 self.found.append(Cause("FieldValueInvalid", f"Invalid value: {shown(name)}: {why}", self._field(path)))
             elif additional is not None:
                 self.value(additional, value[name], _join(path, name), before.get(name, ABSENT))
+            if self.full:
+                return
         for name in sorted(properties.keys() & value.keys()):
             self.value(properties[name], value[name], _join(path, name), before.get(name, ABSENT))
         for name in raw.get("required") or ():

@@ -5,7 +5,7 @@ A definition of a big operator has ten thousand nodes, of which an object touche
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
@@ -125,6 +125,15 @@ class Node:
         found: bool | None = self.compiled.get("rules")
         if found is None:
             found = self.compiled["rules"] = _has_rules(self.raw)
+        return found
+
+    def anywhere(self, name: str, test: Callable[[Node], bool]) -> bool:
+        """Whether a test, known by a name, holds for the node or one below it."""
+        found: bool | None = self.compiled.get(name)
+        if found is None:
+            below = (*self.properties.values(), self.items, self.additional)
+            found = test(self) or any(one is not None and one.anywhere(name, test) for one in below)
+            self.compiled[name] = found
         return found
 
     def __repr__(self) -> str:

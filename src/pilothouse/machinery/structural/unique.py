@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Final
 
 from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.structural.node import Node
@@ -32,38 +32,57 @@ def key_of(node: Node) -> Key:
     return lambda item: tuple(identity(item.get(name)) for name in names) if item.__class__ is dict else None
 
 
+_PLAIN: Final = frozenset({str, int, float, type(None)})  # whose identity is the value
+
+
+def keys_of(node: Node, items: Sequence[Any]) -> Sequence[Hashable]:
+    """What `key_of` says of each item."""
+    names = node.list_keys
+    found: Sequence[Any] = items
+    if node.list_type != "set":
+        if len(names) != 1 or set(map(type, items)) != {dict}:
+            return list(map(key_of(node), items))
+        found = [item.get(names[0]) for item in items]
+    return found if _PLAIN.issuperset(map(type, found)) else list(map(identity, found))
+
+
 def checker(node: Node) -> Callable[[Any], bool]:
     """`f(list)`: whether nothing is in it twice."""
-    key = key_of(node)
 
     def unique(value: Any) -> bool:
         if value.__class__ is not list or len(value) < 2:
             return True
-        return len({key(item) for item in value}) == len(value)
+        return len(set(keys_of(node, value))) == len(value)
 
     return unique
 
 
-def repeated(items: Sequence[Any], key: Key = identity) -> list[int]:
-    """Indices of the items that are there before: of each value, its second place only."""
+def repeated(keys: Iterable[Hashable]) -> list[int]:
+    """Places of the keys that are there before: of each, its second place only."""
     counts: dict[Hashable, int] = {}
     found = []
-    for index, item in enumerate(items):
-        seen = counts.get(key(item), 0)
-        counts[key(item)] = seen + 1
+    for index, key in enumerate(keys):
+        seen = counts.get(key, 0)
+        counts[key] = seen + 1
         if seen == 1:
             found.append(index)
     return found
 
 
+def _is_unique(node: Node) -> bool:
+    return node.list_type in ("set", "map")
+
+
 def duplicates(node: Node, value: Any, path: str, found: list[tuple[str, str]]) -> None:
     """(path, value as it is shown) of every repeated item of sets and keyed lists below a node."""
+    if not node.anywhere("holds unique", _is_unique):
+        return
     if value.__class__ is list:
         items = node.items
         if items is None:
             return
-        if node.list_type in ("set", "map"):
-            found += [(f"{path}[{index}]", shown(value[index])) for index in repeated(value, key_of(node))]
+        if _is_unique(node):
+            found += [(f"{path}[{index}]", shown(value[index])) for index in repeated(keys_of(node, value))]
         for index, item in enumerate(value):
             duplicates(items, item, f"{path}[{index}]", found)
     elif value.__class__ is dict:

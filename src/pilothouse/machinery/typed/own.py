@@ -171,6 +171,7 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
 
 
 _TEXTS: Final = {str}
+_NUMBERS: Final = {int}
 
 
 def _set(shape: Shape, whole: bool) -> Own:
@@ -179,8 +180,9 @@ def _set(shape: Shape, whole: bool) -> Own:
     def items(value: Any) -> Node:
         if type(value) is not list or not value:
             return LEAF
-        if set(map(type, value)) == _TEXTS:
-            texts = map(encode_basestring, sorted(set(value)))
+        kinds = set(map(type, value))
+        if kinds in (_TEXTS, _NUMBERS):
+            texts = map(encode_basestring if kinds == _TEXTS else str, sorted(set(value)))
             named = dict.fromkeys(map("v:".__add__, texts), LEAF)
             return {SELF: LEAF, **named} if whole else named
         named = dict.fromkeys(elements(value), LEAF)
