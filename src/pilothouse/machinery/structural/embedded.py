@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.machinery import names
 from pilothouse.machinery.errors import Cause
 from pilothouse.machinery.rules.field import shown
-from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.node import EMBEDDED, Node
 
 Metadata = Callable[[dict[str, Any], str], Sequence[Cause]]  # (metadata, its path) -> what is wrong
 _SIMPLE: Final = frozenset({"apiVersion", "kind"})
@@ -31,12 +31,8 @@ def problems(node: Node, value: Any, path: str, metadata: Metadata) -> list[Caus
     return found
 
 
-def _is_embedded(node: Node) -> bool:
-    return node.resource and not node.root
-
-
 def _walk(node: Node, value: Any, path: str, metadata: Metadata, found: list[Cause]) -> None:
-    if not node.anywhere("holds embedded", _is_embedded):
+    if not node.anywhere(EMBEDDED):
         return
     if value.__class__ is list:
         items = node.items
@@ -44,7 +40,7 @@ def _walk(node: Node, value: Any, path: str, metadata: Metadata, found: list[Cau
             if items is not None:
                 _walk(items, item, f"{path}[{index}]", metadata, found)
     elif value.__class__ is dict:
-        if _is_embedded(node):
+        if node.resource and not node.root:
             found += _resource(value, path, metadata)
         for name in sorted(value):
             child = node.properties.get(name)

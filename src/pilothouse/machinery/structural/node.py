@@ -5,7 +5,7 @@ A definition of a big operator has ten thousand nodes, of which an object touche
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
@@ -18,6 +18,7 @@ RULES: Final = "x-kubernetes-validations"
 INT_OR_STRING_TYPES: Final = ("integer", "string")
 
 Raw = Mapping[str, Any]
+_UNREAD: Final[Any] = object()  # stands where nobody has looked yet
 
 
 class Node:
@@ -33,8 +34,8 @@ class Node:
         self.root = root
         self.resource = root or bool(raw.get(EMBEDDED))
         self._properties: dict[str, Node] | None = None
-        self._items: Node | None = None
-        self._additional: Node | None = None
+        self._items: Node | None = _UNREAD
+        self._additional: Node | None = _UNREAD
         self.compiled: dict[Hashable, Any] = {}
 
     @property
@@ -94,19 +95,17 @@ class Node:
     @property
     def items(self) -> Node | None:
         """Of a list."""
-        if self._items is None:
+        if self._items is _UNREAD:
             raw = self.raw.get("items")
-            if isinstance(raw, Mapping):
-                self._items = Node(raw)
+            self._items = Node(raw) if isinstance(raw, Mapping) else None
         return self._items
 
     @property
     def additional(self) -> Node | None:
         """What fields that are not named look like; None where the schema does not say."""
-        if self._additional is None:
+        if self._additional is _UNREAD:
             raw = self.raw.get("additionalProperties")
-            if isinstance(raw, Mapping):
-                self._additional = Node(raw)
+            self._additional = Node(raw) if isinstance(raw, Mapping) else None
         return self._additional
 
     @property
@@ -127,17 +126,25 @@ class Node:
             found = self.compiled["rules"] = _has_rules(self.raw)
         return found
 
-    def anywhere(self, name: str, test: Callable[[Node], bool]) -> bool:
-        """Whether a test, known by a name, holds for the node or one below it."""
-        found: bool | None = self.compiled.get(name)
+    def anywhere(self, keyword: str) -> bool:
+        """Whether the node or one below it has a keyword."""
+        place = ("anywhere", keyword)
+        found: bool | None = self.compiled.get(place)
         if found is None:
-            below = (*self.properties.values(), self.items, self.additional)
-            found = test(self) or any(one is not None and one.anywhere(name, test) for one in below)
-            self.compiled[name] = found
+            found = self.compiled[place] = _anywhere(self.raw, keyword)
         return found
 
     def __repr__(self) -> str:
         return f"Node({self.type or '?'}, {sorted(self.raw)})"
+
+
+def _anywhere(raw: Any, keyword: str) -> bool:
+    if not isinstance(raw, Mapping):
+        return False
+    if raw.get(keyword) is not None:
+        return True
+    below = (raw.get("items"), raw.get("additionalProperties"), *(raw.get("properties") or {}).values())
+    return any(_anywhere(one, keyword) for one in below)
 
 
 def _has_rules(raw: Any) -> bool:

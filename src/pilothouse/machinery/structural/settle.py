@@ -328,6 +328,8 @@ def prune(node: Node, value: Any, path: str, unknown: list[str]) -> None:
 
 def fill(node: Node, value: Any) -> None:
     """Fill in defaults where a field is missing, or null though it may not be."""
+    if not node.anywhere("default"):
+        return
     if value.__class__ is list:
         items = node.items
         if items is not None:

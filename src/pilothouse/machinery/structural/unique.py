@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final
 
 from pilothouse.machinery.rules.field import shown
-from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.node import LIST_TYPE, Node
 
 Key = Callable[[Any], Hashable]
 
@@ -69,19 +69,15 @@ def repeated(keys: Iterable[Hashable]) -> list[int]:
     return found
 
 
-def _is_unique(node: Node) -> bool:
-    return node.list_type in ("set", "map")
-
-
 def duplicates(node: Node, value: Any, path: str, found: list[tuple[str, str]]) -> None:
     """(path, value as it is shown) of every repeated item of sets and keyed lists below a node."""
-    if not node.anywhere("holds unique", _is_unique):
+    if not node.anywhere(LIST_TYPE):
         return
     if value.__class__ is list:
         items = node.items
         if items is None:
             return
-        if _is_unique(node):
+        if node.list_type in ("set", "map"):
             found += [(f"{path}[{index}]", shown(value[index])) for index in repeated(keys_of(node, value))]
         for index, item in enumerate(value):
             duplicates(items, item, f"{path}[{index}]", found)
