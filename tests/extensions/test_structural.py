@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.machinery.decode import Findings, compile_decoder
+from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.jsoncodec import dumps_sorted
 from pilothouse.machinery.structural import embedded
 from pilothouse.machinery.structural.check import check
@@ -16,7 +17,7 @@ from pilothouse.machinery.structural.explain import explain
 from pilothouse.machinery.structural.formats import format_of
 from pilothouse.machinery.structural.node import Node
 from pilothouse.machinery.structural.patterns import BadPattern, searcher
-from pilothouse.machinery.structural.settle import settle, settle_slowly
+from pilothouse.machinery.structural.settle import fill, settle, settle_slowly
 from pilothouse.machinery.structural.types import schema_of
 from pilothouse.machinery.structural.unique import duplicates
 from pilothouse.machinery.typed.shape import shape_of
@@ -244,3 +245,57 @@ def test_findings_are_untouched_by_good_metadata() -> None:
     findings = Findings()
     compile_decoder(METADATA)({"name": "x"}, findings)
     assert findings.strict == []
+
+
+@pytest.mark.parametrize(
+    ("keywords", "value"),
+    [
+        ({"type": "array", "items": TEXT}, [1] * 300_000),
+        ({"type": "array", "items": {**OBJECT, "required": ["a"]}}, [{}] * 300_000),
+        ({**OBJECT, "additionalProperties": TEXT}, {str(number): 1 for number in range(100_000)}),
+        ({"type": "array", "items": {"type": "array", "items": TEXT}}, [["a", 1]] * 100_000),
+    ],
+)
+def test_what_is_wrong_in_very_many_places_is_told_for_a_thousand(keywords: Any, value: Any) -> None:
+    found = explain(Node({**OBJECT, "properties": {"a": keywords}}), {"a": value})
+    assert len(found) == MOST_CAUSES
+    assert found[0].field.startswith("a[0]" if isinstance(value, list) else "a.0")
+
+
+def test_what_is_wrong_at_the_end_of_a_long_list_is_found() -> None:
+    schema = {**OBJECT, "properties": {"a": {"type": "array", "items": TEXT}}}
+    assert [one.field for one in explain(Node(schema), {"a": ["x"] * 5000 + [1]})] == ["a[5000]"]
+
+
+@pytest.mark.parametrize(
+    ("items", "value", "doubled"),
+    [
+        (TEXT, ["a", "b", "a", "a"], ["t[2]"]),
+        (NUMBER, [1, 2, 1, 2], ["t[2]", "t[3]"]),
+        ({"x-kubernetes-int-or-string": True}, [1, "1", True, 1], ["t[3]"]),
+        ({**OBJECT, "x-kubernetes-map-type": "atomic"}, [{"a": [1]}, {"a": [True]}, {"a": [1]}], ["t[2]"]),
+    ],
+)
+def test_sets_hold_nothing_twice(items: Any, value: Any, doubled: list[str]) -> None:
+    node = Node({**OBJECT, "properties": {"t": {"type": "array", "x-kubernetes-list-type": "set", "items": items}}})
+    found: list[tuple[str, str]] = []
+    duplicates(node, {"t": value}, "", found)
+    assert [path for path, _ in found] == doubled
+    assert not check(node.properties["t"])(value)
+
+
+def test_lists_keyed_like_maps_hold_no_key_twice() -> None:
+    keyed = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": OBJECT}
+    node = Node({**OBJECT, "properties": {"t": keyed}})
+    for items in ([{"k": 1}, {"k": "1"}, {"k": True}, {"k": 1}], [{"k": "a"}, {}, {"k": "b"}, {}], [{"k": [1]}] * 2):
+        found: list[tuple[str, str]] = []
+        duplicates(node, {"t": items}, "", found)
+        assert [path for path, _ in found] == [f"t[{len(items) - 1}]"]
+
+
+@pytest.mark.parametrize("default", [False, 0, "", [], {}])
+def test_an_empty_default_is_one_too(default: Any) -> None:
+    node = Node({**OBJECT, "properties": {"a": {**OBJECT, "properties": {"b": {"default": default}}}}})
+    value: dict[str, Any] = {"a": {}}
+    fill(node, value)
+    assert value == {"a": {"b": default}}

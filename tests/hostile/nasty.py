@@ -108,6 +108,12 @@ JSONS: Final[tuple[Body, ...]] = (
     ("spread constraints", "pods",
      lambda: b'{"spec":{"topologySpreadConstraints":['
      + b",".join(b'{"topologyKey":"%d"}' % n for n in range(SIZE // 22)) + b"]}}"),
+    ("claims of a container", "pods",
+     lambda: b'{"spec":{"containers":[{"resources":{"claims":['
+     + b",".join(b'{"name":"a%d"}' % n for n in range(SIZE // 16)) + b"]}}]}}"),
+    ("cluster addresses", "services", lambda: b'{"spec":{"clusterIPs":[' + fill(b'"a",') + b'"a"]}}'),
+    ("amounts", "resourcequotas",
+     lambda: b'{"spec":{"hard":{' + b",".join(b'"k%d":"%dm"' % (n, n) for n in range(SIZE // 18)) + b"}}}"),
     ("ports without a number", "services", lambda: b'{"spec":{"ports":[' + fill(b"{},") + b"{}]}}"),
     ("escapes", "configmaps", lambda: b'{"data":{"a":"' + fill(b"\\u0061") + b'"}}'),
     ("quotes", "configmaps", lambda: b'{"data":{"a":"' + fill(b'\\"') + b'"}}'),
