@@ -11,12 +11,14 @@ import pytest
 from pilothouse.builtin.core.podchange import ephemeral_update, pod_update
 from pilothouse.builtin.shared.internals import diff, internal
 from pilothouse.builtin.shared.poddefaults import container_defaults, image_tag, pod_defaults, template_defaults
+from pilothouse.builtin.shared.podspec import pod_spec
 from pilothouse.builtin.shared.qos import qos_class
 from pilothouse.builtin.shared.resources import claims
 from pilothouse.builtin.shared.same import same
 from pilothouse.builtin.types import builtin_types
 from pilothouse.machinery.decode import Findings, compile_decoder
-from pilothouse.machinery.rules import at, rules
+from pilothouse.machinery.errors import MOST_CAUSES
+from pilothouse.machinery.rules import Field, at, rules
 
 
 @pytest.mark.parametrize(
@@ -156,6 +158,16 @@ def test_the_shortest_container_is_no_longer_than_what_becomes_of_the_least_one(
         container_defaults(least)
         texts = [one for one in least.values() if isinstance(one, str) and one]
         assert 0 < schema.shortest <= len(orjson.dumps(least)) - sum(map(len, texts)) + len(texts)
+
+
+def test_a_spec_is_not_taken_for_good_because_enough_was_wrong_before() -> None:
+    bad = {"containers": [{"name": "not-a-Label", "image": "i"}]}
+    full, empty = Field({}), Field({})
+    for _ in range(MOST_CAUSES):
+        full.required("x")
+    pod_spec(bad, full)
+    pod_spec(bad, empty)
+    assert any("name" in path for path, _, _ in empty.found)
 
 
 def told(rule: Any, items: Any) -> list[tuple[str, str]]:

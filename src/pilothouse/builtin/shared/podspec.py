@@ -251,7 +251,7 @@ def pod_spec(spec: Object, field: Field, pod: str = "") -> None:
         return
     before = len(field.found)
     _pod_spec(spec, field, pod)
-    if len(field.found) == before:
+    if len(field.found) == before and not field.full:  # of what is full nobody knows
         _good.keep(key, True)
 
 
