@@ -142,6 +142,12 @@ YAMLS: Final[tuple[Body, ...]] = (
 
 _ADD: Final = {"op": "add", "path": "/data/a", "value": "b"}
 _VOLUMES: Final = [{"name": f"v{number}", "emptyDir": {}} for number in range(SIZE // 42)]
+_VARIABLES: Final = [{"name": f"E{number}"} for number in range(SIZE // 36)]
+
+
+def _in_template(container: dict[str, object]) -> dict[str, object]:
+    return {"template": {"spec": {"containers": [{"name": "c", "image": "i", **container}]}}}
+
 
 PATCHES: Final[tuple[tuple[str, str, str, Callable[[], bytes]], ...]] = (
     ("ten thousand operations", "configmaps", JSON_PATCH, lambda: as_json([_ADD] * 10_000)),
@@ -159,6 +165,13 @@ PATCHES: Final[tuple[tuple[str, str, str, Callable[[], bytes]], ...]] = (
      lambda: as_json({"spec": {"volumes": [{"name": f"v{n}", "$patch": "delete"} for n in range(SIZE // 52)]}})),
     ("an order of volumes", "pods", STRATEGIC_PATCH,
      lambda: as_json({"spec": {"$setElementOrder/volumes": [{"name": f"v{n}"} for n in range(SIZE // 21)]}})),
+    ("changes at the front of a long list", "pods", JSON_PATCH,
+     lambda: as_json([{"op": "add", "path": "/metadata/finalizers", "value": [1] * (SIZE // 6)},
+                      *[{"op": "remove", "path": "/metadata/finalizers/0"}] * (SIZE // 120)])),
+    ("ports of a container", "podtemplates", STRATEGIC_PATCH,
+     lambda: as_json(_in_template({"ports": [{"containerPort": n % 65535 + 1} for n in range(SIZE // 24)]}))),
+    ("variables to delete", "podtemplates", STRATEGIC_PATCH,
+     lambda: as_json(_in_template({"env": [{**one, "$patch": "delete"} for one in _VARIABLES]}))),
     ("finalizers to delete", "pods", STRATEGIC_PATCH,
      lambda: as_json({"metadata": {"$deleteFromPrimitiveList/finalizers": [f"v{n}" for n in range(SIZE // 12)]}})),
     ("a configuration of volumes", "pods", APPLY,
@@ -190,4 +203,6 @@ def victims(target: Server) -> Iterator[Api]:
         assert api.post(f"{NAMESPACE}/configmaps", there).status == 201
         pod = {"metadata": {"name": "there"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
         assert api.post(f"{NAMESPACE}/pods", pod).status == 201
+        template = {"metadata": {"name": "there"}, **_in_template({"env": _VARIABLES})}
+        assert api.post(f"{NAMESPACE}/podtemplates", template).status == 201
         yield api
