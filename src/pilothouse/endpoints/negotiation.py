@@ -26,8 +26,9 @@ OFFERED: Final = (JSON, YAML, PROTOBUF)
 WITH_CBOR: Final = (*OFFERED, CBOR)  # where feature CBORServingAndStorage is on
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PARAMETER: Final = re.compile(rf';\s*({_TOKEN})\s*=\s*(?:({_TOKEN})|"((?:[^"\\\r\n]|\\[^\r\n])*)")', re.ASCII)
-_PARAMETERS: Final = re.compile(rf"(?:\s*{_PARAMETER.pattern})*\s*;?\s*", re.ASCII)
+_PARAMETERS: Final = re.compile(rf"(?:\s*{_PARAMETER.pattern})*(?:\s*;)?\s*", re.ASCII)
 _ESCAPED: Final = re.compile(r"\\(.)")
+_LONGEST_TYPE: Final = 4096  # characters
 _PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 
 
@@ -52,6 +53,7 @@ class Clause(NamedTuple):
 
 
 _MOST_CLAUSES: Final = 1000
+_MOST_PARAMETERS: Final = 100  # of one clause
 _SORTED_BY_INSERTION: Final = 12  # clauses; more are rare
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
@@ -65,7 +67,7 @@ def parse_accept(header: str) -> tuple[Clause, ...]:
     """
     found: list[tuple[float, Clause]] = []
     for part in header.split(",", _MOST_CLAUSES)[:_MOST_CLAUSES]:
-        whole, *pieces = part.strip(" ").split(";")
+        whole, *pieces = part.strip(" ").split(";", _MOST_PARAMETERS)[:_MOST_PARAMETERS]
         main, slash, sub = whole.removesuffix("/").partition("/")
         main, sub = main.strip(" "), sub.strip(" ")
         if not slash and main == "*":
@@ -218,7 +220,9 @@ def content_type(request: Request, accepted: tuple[str, ...] = OFFERED) -> str:
 
 @remembered(256)
 def _media_type(header: str) -> str:
-    """The type in a Content-Type, "" where its parameters cannot be read, or one has two values."""
+    """The type in a Content-Type, "" where it is too long, its parameters cannot be read, or one has two values."""
+    if len(header) > _LONGEST_TYPE:
+        return ""
     base, mark, rest = header.partition(";")
     rest = mark + rest
     if rest and not _PARAMETERS.fullmatch(rest):
