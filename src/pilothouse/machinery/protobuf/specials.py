@@ -26,7 +26,7 @@ from pilothouse.machinery.protobuf.wire import (
     read_unsigned,
     wide,
 )
-from pilothouse.machinery.quantity import QuantityError, shown
+from pilothouse.machinery.quantity import QuantityError, parse, shown
 
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
@@ -229,8 +229,10 @@ def _quantity(payload: bytes) -> str:
     size, at = read_unsigned(payload, 1)
     if payload[0] != 10 or at + size != len(payload):
         raise ProtobufError("unexpected EOF")
+    text = narrow(payload[at:].decode("latin-1"))
     try:
-        return shown(narrow(payload[at:].decode("latin-1")))
+        parse(text)  # spaces around it are for JSON only
+        return shown(text)
     except QuantityError as error:
         raise BadValue(str(error)) from None
 
