@@ -34,11 +34,11 @@ class Inside:
 
     async def send(
         self, method: str, path: str, body: Object | None = None, *,
-        token: str = "admin-token", kind: str = "application/json",
+        token: str = "admin-token", kind: str = "application/json", accept: str = "application/json",
     ) -> Reply:  # fmt: skip
         """`path` with its query; `token` "" asks as nobody."""
-        accept = {"Accept": "application/json"}
-        answer = await self.application.handler(asked(f"{method} {path}", body, kind, token=token, headers=accept))
+        headers = {"Accept": accept}
+        answer = await self.application.handler(asked(f"{method} {path}", body, kind, token=token, headers=headers))
         raw = body_of(answer)
         found = {name.decode().lower(): value.decode() for name, value in answer.headers}
         try:

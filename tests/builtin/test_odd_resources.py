@@ -55,7 +55,8 @@ def test_others_can_verify_the_token(tmp_path: Path) -> None:
             configuration = await inside.send("GET", "/.well-known/openid-configuration")
             assert configuration["issuer"] == claims(token)["iss"]
             assert configuration.headers["cache-control"] == "public, max-age=3600"
-            keys = await inside.send("GET", "/openid/v1/jwks")
+            assert (await inside.send("GET", "/openid/v1/jwks")).status == 406
+            keys = await inside.send("GET", "/openid/v1/jwks", accept="application/jwk-set+json")
             assert keys.headers["content-type"] == "application/jwk-set+json"
             assert jws.deserialize_compact(token, KeySet.import_key_set(keys.body))
 
