@@ -142,7 +142,7 @@ def _leaf_maps(element: str, old: Any, new: Any, gained: Node, lost: Node) -> No
     before = old if type(old) is dict else {}
     now = new if type(new) is dict else {}
     came = [f"f:{name}" for name, value in now.items() if before.get(name, _ABSENT) != value]
-    gone = [f"f:{name}" for name in before.keys() - now.keys()]
+    gone = [f"f:{name}" for name in before if name not in now]
     if came:
         gained[element] = dict.fromkeys(sorted(came), LEAF)
     if gone:

@@ -172,8 +172,7 @@ def ordered(node: Node) -> Node:
     if len(node) < 2:
         return node
     keys = list(node)
-    kinds = set(map(itemgetter(0), keys))
-    if kinds <= _AS_TEXT:
+    if _AS_TEXT.issuperset(map(_KIND, keys)):
         keys.sort()
     elif len(keys) < _MANY:
         keys.sort(key=order)
@@ -182,6 +181,7 @@ def ordered(node: Node) -> Node:
     return {key: node[key] for key in keys}
 
 
+_KIND: Final = itemgetter(0)
 _AS_TEXT: Final = frozenset("f.")
 _MANY: Final = 64
 _PART: Final = 4096  # elements read by one call, which lets no other thread run
@@ -193,7 +193,7 @@ def _ordered_many(elements: list[str]) -> list[str]:
     """Elements sorted by `order`. Those of one kind, as the items of a list have, are read together."""
     first = [element for element in elements if element == SELF]
     rest = [element for element in elements if element != SELF]
-    kinds = set(map(itemgetter(0), rest))
+    kinds = set(map(_KIND, rest))
     columns: list[list[Any]] = []
     if kinds == {"v"}:
         columns = [_read(rest)]

@@ -95,8 +95,13 @@ def _text_maps(live: Any, config: Any) -> Any:
         return _whole(live, config)
     if type(config) is not dict:
         return live
-    changed = {name: value for name, value in config.items() if live.get(name, _ABSENT) != value}
-    return {**live, **changed} if changed else live
+    out: dict[str, Any] | None = None
+    for name, value in config.items():
+        if live.get(name, _ABSENT) != value:
+            if out is None:
+                out = dict(live)
+            out[name] = value
+    return live if out is None else out
 
 
 _ABSENT: Final = object()

@@ -107,13 +107,14 @@ def set_element(item: Any) -> str:
     return f"v:{json_text(item)}"
 
 
+_MANY: Final = 8  # items from which on the columns are worth making
 _TEXTS: Final = frozenset({str})
 _WRITERS: Final[dict[type, Callable[[Any], str]]] = {str: encode_basestring, int: str}
 
 
 def set_elements(items: list[Any]) -> list[str]:
     """`set_element` of all."""
-    if set(map(type, items)) == _TEXTS:
+    if len(items) >= _MANY and set(map(type, items)) == _TEXTS:
         return [f"v:{text}" for text in map(encode_basestring, items)]
     return list(map(set_element, items))
 
@@ -126,6 +127,8 @@ def _keyed_elements(
     pattern = f"k:{{{','.join(f'{name}:%s' for name in names)}}}"
 
     def all_of(items: list[Any]) -> list[str]:
+        if len(items) < _MANY:
+            return list(map(element, items))
         columns = []
         try:
             for name, _ in keys:
@@ -175,11 +178,7 @@ def index(shape: Shape, items: list[Any]) -> dict[str, Any]:
 
 def index_by(elements: list[str], items: list[Any]) -> dict[str, Any]:
     """As `index`, where the elements are known."""
-    found = dict(zip(elements, items, strict=True))
-    if len(found) < len(items):
-        seen: set[str] = set()
-        for element in elements:
-            if element in seen:
-                found[element] = Duplicated
-            seen.add(element)
+    found: dict[str, Any] = {}
+    for element, item in zip(elements, items, strict=True):
+        found[element] = Duplicated if element in found else item
     return found

@@ -118,6 +118,8 @@ def _list_fits(schema: Schema) -> Fits:
         kinds = set(map(type, value))
         if kinds - {dict} if shape.kind == KEYED else kinds & {dict, list, type(None)}:
             return False
+        if len(value) == 1 and not shape.needs_key:
+            return True
         elements = set(elements_of(value))
         return len(elements) == len(value) and not (shape.needs_key and _NO_KEYS in elements)
 
