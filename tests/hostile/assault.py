@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
+from hostile.nasty import SIZE
 from support.api import Api
 from support.canary import unharmed
 from support.server import Server
 
-MOST = 0.6  # seconds of CPU for one body: they take up to 0.15; what grows faster than the body would take minutes
+# Seconds of CPU for one body: they take up to a fifth of it. What grows faster than the body would take minutes.
+MOST = 0.6 * max(1.0, SIZE / 262_144)
 FAILURES = ("failed to create typed patch object", "etcdserver: request is too large")  # the original's own 500s
 Attack = tuple[str, str, str, str, Callable[[], bytes]]  # name, method, path, media type, the body
 
