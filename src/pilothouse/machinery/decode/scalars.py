@@ -9,6 +9,7 @@ from __future__ import annotations
 import binascii
 from typing import Any
 
+from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import times
 from pilothouse.machinery.decode.findings import DecodeError, Findings, Mismatch
@@ -159,10 +160,10 @@ def string_map(value: Any) -> dict[str, str]:
     if value.__class__ is not dict:
         raise Mismatch
     if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
-        names = sorted(value)
+        names = in_order(value)
         return value if names == list(value) else {name: value[name] for name in names}
     made = {}
-    for key in sorted(value):
+    for key in in_order(value):
         item = value[key]
         if item.__class__ is not str:
             if item is not None:
@@ -177,7 +178,7 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     if value.__class__ is not dict:
         raise Mismatch
     made = {}
-    for key in sorted(value):
+    for key in in_order(value):
         item = value[key]
         if item.__class__ is str:
             made[key] = quantities.shown(item)
@@ -225,7 +226,7 @@ def int64(value: Any) -> int:
 def any_json(value: Any) -> Any:
     """Any value, maps sorted by key, numbers as Go writes them."""
     if value.__class__ is dict:
-        return {key: any_json(value[key]) for key in sorted(value)}
+        return {key: any_json(value[key]) for key in in_order(value)}
     if value.__class__ is list:
         return [any_json(item) for item in value]
     return plain_floats(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from pilothouse.kit import sorting
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
@@ -167,7 +168,7 @@ def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str,
 
 def in_order(entries: dict[str, Any]) -> None:
     """Put the members of a map in order."""
-    ordered = {key: entries[key] for key in sorted(entries)}
+    ordered = {key: entries[key] for key in sorting.in_order(entries)}
     entries.clear()
     entries.update(ordered)
 

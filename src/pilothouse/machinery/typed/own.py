@@ -11,6 +11,7 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, Final
 
+from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
@@ -155,14 +156,17 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     def leaves(value: Any) -> Node:
         if type(value) is not dict or not value:
             return LEAF
-        named = dict.fromkeys(map("f:".__add__, sorted(value)), LEAF)
+        names = in_order(value)
+        named = dict.fromkeys(map("f:".__add__, names[:_AT_ONCE]), LEAF)
+        for at in range(_AT_ONCE, len(names), _AT_ONCE):  # others have their turns
+            named.update(dict.fromkeys(map("f:".__add__, names[at : at + _AT_ONCE]), LEAF))
         return {SELF: LEAF, **named} if whole else named
 
     def granular(value: Any) -> Node:
         if type(value) is not dict or not value:
             return LEAF
         out: Node = {SELF: LEAF} if whole else {}
-        for name in sorted(value):
+        for name in in_order(value):
             node = own(value[name])  # type: ignore[misc]
             out[f"f:{name}"] = node if whole or not node else {SELF: LEAF, **node}
         return out
@@ -241,6 +245,7 @@ def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> O
 
 
 _MANY: Final = 16
+_AT_ONCE: Final = 16_384  # names that one call may write
 _WRITERS: Final[dict[type, Callable[[Any], str]]] = {str: encode_basestring, int: str}  # of keys that sort as they are
 
 

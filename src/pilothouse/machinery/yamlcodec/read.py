@@ -13,6 +13,7 @@ import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
+from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
@@ -222,7 +223,7 @@ _NO_KEY: Final = object()
 
 def _by_name(made: dict[str, Any]) -> dict[str, Any]:
     """An object with its members in order."""
-    names = sorted(made)
+    names = in_order(made)
     return made if names == [*made] else {name: made[name] for name in names}
 
 
