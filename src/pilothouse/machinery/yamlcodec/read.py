@@ -237,6 +237,15 @@ class _Builder:
 
     def build(self, next_event: Callable[[], Any]) -> Any:
         """The value of the first document, whose events are asked for one by one. Raises YAMLError."""
+        next_event()  # the stream begins
+        if next_event().__class__ is not yaml.DocumentStartEvent:
+            return None
+        value = self._value(next_event)
+        next_event()  # the document's end: what stands there may be wrong
+        return plain_floats(value) if value.__class__ is not dict else value
+
+    def _value(self, next_event: Callable[[], Any]) -> Any:
+        """The next value, with all that is in it."""
         scalar, sequence, sequence_end = yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.SequenceEndEvent
         mapping, mapping_end = yaml.MappingStartEvent, yaml.MappingEndEvent
         known, repeated = self.known, self.repeated
@@ -252,7 +261,6 @@ class _Builder:
             count += 1
             if kind is scalar:
                 if event.tag is None and event.anchor is None:
-                    # What most are: an item or a member like others.
                     value = text = event.value
                     if not event.style and (text in known or text[0] in NUMERIC):
                         value = known[text] if text in known else self._plain(text)
@@ -290,18 +298,11 @@ class _Builder:
                     made[key] = value
                     key = _NO_KEY
                     continue
-            elif kind is yaml.AliasEvent:
-                self.count = count
-                value = self._alias(event.anchor or "")
-                count = self.count
-            elif kind is yaml.StreamStartEvent or kind is yaml.DocumentStartEvent:
-                count -= 1
-                continue
             else:
-                return None
+                value = self._alias(event.anchor or "", count)
+                count = self.count
             if made is None:
-                next_event()  # the document's end: what stands there may be wrong
-                return plain_floats(value) if value.__class__ is not dict else value
+                return value
             key = self._add(made, key, value, event)
 
     def _plain(self, text: str) -> Any:
@@ -317,7 +318,8 @@ class _Builder:
             self.anchors[event.anchor] = value
         return value
 
-    def _alias(self, anchor: str) -> Any:
+    def _alias(self, anchor: str, count: int) -> Any:
+        self.count = count
         if anchor not in self.anchors:
             raise _TextError(f"yaml: unknown anchor '{anchor}' referenced")
         if self.anchors[anchor] is _UNFINISHED:
