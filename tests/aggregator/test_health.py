@@ -45,7 +45,7 @@ def test_clients_learn_which_check_fails_and_the_log_learns_why(caplog: pytest.L
         assert (status, text) == (
             200,
             "[+]ping ok\n[+]etcd excluded: ok\n"
-            'warn: some health checks cannot be excluded: no matches for "a", "b"\nreadyz check passed\n',
+            'warn: some health checks cannot be excluded: no matches for "a","b"\nreadyz check passed\n',
         )
         for path in ("/readyz/nope", "/readyz/", "/readyz/ping/"):
             assert await ask(health, path) == (404, "404 page not found\n")

@@ -23,6 +23,9 @@ from pilothouse.cel.values import float_text
         ("dyn(true) == 1", False), ("any.list[1] == 'a' && any.list[2] == null", True), ("has(any.name)", True),
         ("has(any.nope)", False), ("type(n) == int && type(d) == double && type(null) == null_type", True),
         ("words + ['c']", ["b", "a", "c"]),
+        ("dyn(1) in {true: 'a'}", False), ("dyn(true) in {1: 'a'}", False), ("true in {true: 'a'}", True),
+        ("dyn({true: 'a'}) == dyn({1: 'a'})", False), ("dyn({1: 'a'}) == dyn({1.0: 'a'})", True),
+        ("{0: 'a'}[dyn(0.0)]", "a"), ("{true: 'a'}[?dyn(1)].hasValue()", False), ("{false: 'a'}[false]", "a"),
     ],
 )  # fmt: skip
 def test_operators(expression: str, expected: object) -> None:
@@ -39,6 +42,8 @@ def test_operators(expression: str, expected: object) -> None:
         ("4611686018427387904 * n", "integer overflow"),
         ("uint(-1 * n)", "unsigned integer overflow"),
         ("l[7]", "index out of bounds: 7"),
+        ("{true: 'a'}[dyn(1)]", "no such key: 1"),
+        ("{dyn(true): 'a'}[1]", "no such key: 1"),
         ("l[n - 8]", "index out of bounds: -1"),
         ("map['z']", "no such key: z"),
         ("map.z", "no such key: z"),

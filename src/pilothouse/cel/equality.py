@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pilothouse.cel.operators import no_overload
+from pilothouse.cel.operators import MISSING, held, no_overload
 from pilothouse.cel.values import MapList, Meter, Optional, SetList
 
 
@@ -24,7 +24,7 @@ def equal(one: Any, other: Any, meter: Meter) -> bool:
         if not isinstance(other, dict) or len(one) != len(other):
             return False
         meter.spend(len(one))
-        return all(key in other and equal(value, other[key], meter) for key, value in one.items())
+        return all(equal(value, held(other, key), meter) for key, value in one.items())
     if kind is Optional:
         if other.__class__ is not Optional or one.there != other.there:
             return False
@@ -53,7 +53,7 @@ def contains(items: Any, wanted: Any, meter: Meter) -> bool:
         meter.spend(len(items))
         return any(equal(item, wanted, meter) for item in items)
     if isinstance(items, dict):
-        return isinstance(wanted, str | int | float) and wanted in items
+        return held(items, wanted) is not MISSING
     return no_overload()
 
 

@@ -230,7 +230,7 @@ class _Writer(LoopWriter):
             key = self.code.keep(key)
             self.code.line(f"{found} = {holder}[{key}] if 0 <= {key} < len({holder}) else item_at({holder}, {key})")
             return found
-        if one.kind == "map" and other.kind in ("string", "int", "bool"):
+        if one.kind == "map" and (other.kind == "string" or other.kind == one.params[0].kind in ("int", "bool")):
             key = self.code.keep(key) if not isinstance(tree.args[1], Const) else key
             return self._member(f"{holder}.get({key}, M)", key, tree.type)
         return self.code.keep(f"index({holder}, {key})")
@@ -364,7 +364,7 @@ class _Writer(LoopWriter):
                 return f"({value} in {among})"
         else:
             self.code.cost(1)
-            if holder.kind == "map" and item.kind in ("string", "int"):
+            if holder.kind == "map" and (item.kind == "string" or (item.kind == "int" == holder.params[0].kind)):
                 return f"({value} in {among})"
         return self.code.keep(f"contains({among}, {value}, {self._meter()})")
 

@@ -25,7 +25,7 @@ from pilothouse.cel.values import (
 _MOST: Final = 2**63 - 1
 _LEAST: Final = -(2**63)
 _MOST_UINT: Final = 2**64 - 1
-_MISSING: Final = object()
+MISSING: Final = object()
 
 
 def no_overload() -> NoReturn:
@@ -228,13 +228,20 @@ def item_at(items: list[Any], index: Any) -> Any:
     raise Fault(f"index out of bounds: {place}")
 
 
-def _hashable(key: Any) -> bool:
-    return isinstance(key, str | int | float)
+def held(entries: dict[Any, Any], key: Any) -> Any:
+    """What a map has for a key, MISSING for nothing. Numbers of all kinds are one key, but true is no 1."""
+    if not isinstance(key, str | int | float):
+        return MISSING
+    found = entries.get(key, MISSING)
+    if found is MISSING or (key != 1 and key != 0):
+        return found
+    is_bool = key.__class__ is bool
+    return found if any(one == key and (one.__class__ is bool) is is_bool for one in entries) else MISSING
 
 
 def entry_of(entries: dict[Any, Any], key: Any) -> Any:
-    found = entries.get(key, _MISSING) if _hashable(key) else _MISSING
-    return no_key(key) if found is _MISSING else found
+    found = held(entries, key)
+    return no_key(key) if found is MISSING else found
 
 
 def index(holder: Any, key: Any) -> Any:
@@ -251,8 +258,8 @@ def index(holder: Any, key: Any) -> Any:
 def select(holder: Any, name: str) -> Any:
     """`holder.name`, whatever it is."""
     if isinstance(holder, dict):
-        found = holder.get(name, _MISSING)
-        if found is _MISSING:
+        found = holder.get(name, MISSING)
+        if found is MISSING:
             no_key(name)
         return sound(found)
     if holder.__class__ is Optional:
@@ -281,8 +288,8 @@ def optional_select(holder: Any, name: str) -> Optional:
         return NONE
     if not isinstance(holder, dict):
         no_overload()
-    found = holder.get(name, _MISSING)
-    return NONE if found is _MISSING else Optional(sound(found))
+    found = holder.get(name, MISSING)
+    return NONE if found is MISSING else Optional(sound(found))
 
 
 def optional_index(holder: Any, key: Any) -> Optional:
@@ -296,8 +303,8 @@ def optional_index(holder: Any, key: Any) -> Optional:
             return Optional(holder[key])
         return NONE
     if isinstance(holder, dict):
-        found = holder.get(key, _MISSING) if _hashable(key) else _MISSING
-        return NONE if found is _MISSING else Optional(found)
+        found = held(holder, key)
+        return NONE if found is MISSING else Optional(found)
     return no_overload()
 
 

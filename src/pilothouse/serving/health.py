@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 from pilothouse.kit.metrics import Counter, Gauge, Registry, Value
 from pilothouse.kit.record import record
+from pilothouse.machinery.goquote import quote
 from pilothouse.serving.http import Handler, Request, Response
 
 _log = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ class Health:
         lines = [self._line(check.name, failing, excluded) for check in self._checks]
         unknown = sorted(excluded - self._names)
         if unknown:
-            shown = ", ".join(f'"{name}"' for name in unknown)
+            shown = ",".join(map(quote, unknown))
             lines.append(f"warn: some health checks cannot be excluded: no matches for {shown}\n")
         if failing:
             return _text(500, f"{''.join(lines)}{self.name} check failed\n".encode())
