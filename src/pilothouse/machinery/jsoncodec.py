@@ -48,8 +48,8 @@ def loads(data: bytes) -> Any:
     """
     try:
         return jsonpieces.loads(data)
-    except orjson.JSONDecodeError:
-        return jsonexact.loads(data)
+    except orjson.JSONDecodeError as refused:
+        return jsonexact.loads(data, refused)
 
 
 def surely_unique(data: bytes, value: Any) -> bool:

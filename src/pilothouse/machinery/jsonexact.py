@@ -25,6 +25,8 @@ _LONG_DIGITS: Final = 18
 _MOST_LISTS: Final = 10_000  # the parser makes them all in one go, while others wait; of objects it asks us
 _LONG: Final = 4096  # signs of a text in which a fault is looked for first
 
+_PLAIN: Final = bytes(byte if byte < 0x80 else 0x3F for byte in range(256))  # what is not ASCII becomes "?"
+
 # What the fast parser alone takes for faults.
 _NO_FAULT: Final = ("number is infinity", "no low surrogate", "invalid high surrogate")
 
@@ -49,17 +51,33 @@ class Literal(float):
         return made
 
 
-def loads(data: bytes) -> Any:
-    """As Go reads what the fast parser refuses. The last of repeated members counts. Raises JSONError in Go's words."""
-    text = data.decode("utf-8", "surrogateescape")
-    readable = whole_text(text)
+def loads(data: bytes, refused: orjson.JSONDecodeError) -> Any:
+    """As Go reads what the fast parser refused. The last of repeated members counts. Raises JSONError in Go's words."""
     try:
-        return jsonpieces.loads(readable.encode())
-    except orjson.JSONDecodeError as wrong:
-        found = sign_before(readable, wrong.pos) if len(text) > _LONG and not wrong.msg.startswith(_NO_FAULT) else None
-        if found is not None:
-            _Reader(text, dict, float, len).read_from(*found)
+        text = data.decode()
+    except UnicodeDecodeError:
+        # Whether it is JSON does not depend on what is in the place of such bytes, and is quickly found out.
+        try:
+            jsonpieces.loads(data.translate(_PLAIN))
+        except orjson.JSONDecodeError as wrong:
+            _tell(data, wrong.msg, wrong.pos)
+        text = data.decode("utf-8", "surrogateescape")
+        try:
+            return jsonpieces.loads(whole_text(text).encode())
+        except orjson.JSONDecodeError:
+            return _parse(text, _float, dict)
+    _tell(data, refused.msg, len(text[: refused.pos].encode()))
     return _parse(text, _float, dict)
+
+
+def _tell(data: bytes, said: str, stop: int) -> None:
+    """Raises what is wrong with a long text, if it is, where the fast parser stopped. That is counted in bytes."""
+    if len(data) <= _LONG or said.startswith(_NO_FAULT):
+        return
+    reader = _ByteReader(data.decode("latin-1"), dict, float, len)
+    found = sign_before(reader.text, stop)
+    if found is not None:
+        reader.read_from(*found)
 
 
 def exact(data: bytes) -> tuple[Any, Repeated]:
@@ -142,7 +160,7 @@ def _whole(value: Any) -> Any:
 
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_STRING: Final = re.compile(r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)')
+_STRING: Final = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*')
 _NUMBER: Final = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _LITERALS: Final = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
@@ -184,7 +202,7 @@ class _Reader:
         """Reads on from a bracket that opens, or a comma, with the brackets that are open there. Raises JSONError."""
         stack: list[_Opened] = [([], bracket == "{", "") for bracket in around]
         self.at = place
-        if self.text[place] == ",":
+        if stack and self.text[place] == ",":
             into, is_object, key = stack.pop()
             self.at += 1
             stack.append((into, is_object, self._key() if is_object else key))
@@ -300,21 +318,31 @@ class _Reader:
         sign = self.text[self.at : self.at + 1]
         if not sign:
             return JSONError("unexpected end of JSON input")
-        return JSONError(f"invalid character '{_quoted(sign)}' {context}")
+        return JSONError(f"invalid character '{_quoted(self._first_byte(sign))}' {context}")
+
+    def _first_byte(self, sign: str) -> int:
+        return sign.encode("utf-8", "surrogateescape")[0]
+
+
+class _ByteReader(_Reader):
+    """Reads a text whose signs are the bytes of the document, for its faults only."""
+
+    def _first_byte(self, sign: str) -> int:
+        return ord(sign)
 
 
 _OPEN_LIST: Final = object()
 _OPEN_OBJECT: Final = object()
 
 
-def _quoted(sign: str) -> str:
-    """As Go shows the byte at fault: the first byte of a longer sign, taken for a code point."""
-    sign = chr(sign.encode("utf-8", "surrogateescape")[0])
+def _quoted(byte: int) -> str:
+    """As Go shows the byte at fault, taken for a code point."""
+    sign = chr(byte)
     if sign in _QUOTED:
         return _QUOTED[sign]
     if sign.isprintable():
         return sign
-    return f"\\x{ord(sign):02x}" if ord(sign) < 0x80 else f"\\u{ord(sign):04x}"
+    return f"\\x{byte:02x}" if byte < 0x80 else f"\\u{byte:04x}"
 
 
 def dumps(value: Any, real: Callable[[float], str], indent: int = 0) -> bytes:

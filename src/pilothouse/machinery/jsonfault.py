@@ -15,8 +15,8 @@ _MOST_PASSES: Final = 8
 
 
 def sign_before(text: str, stop: int) -> tuple[int, str] | None:
-    """The place of the last bracket that opens, or comma, before `stop`, and the brackets that are open there. None
-    where there is none, or what is before `stop` is not well-formed after all.
+    """The place of the last bracket that opens, or comma, before `stop`, and the brackets that are open there; the
+    beginning where there is none. None where what is before `stop` is not well-formed after all.
     """
     # Quotes that begin or end no text are out of the way. Escapes stand in texts only.
     plain = text.replace("\\\\", "__").replace('\\"', "__") if "\\" in text else text
@@ -30,7 +30,7 @@ def sign_before(text: str, stop: int) -> tuple[int, str] | None:
                 around = _open(plain[:place])
                 return None if around is None else (place, around)
         end, inside = start, not inside
-    return None
+    return 0, ""
 
 
 def _open(before: str) -> str | None:

@@ -18,6 +18,7 @@ from typing import Any, Final
 import orjson
 
 PIECE: Final = 64 << 10  # bytes
+_BEGINNING: Final = 16 << 10  # bytes
 _LONG: Final = 512 << 10  # bytes of a document from which on it is looked at
 _TOO_LONG: Final = 40_000_000  # nanoseconds of the fast parser from which on a document is read in pieces
 
@@ -33,6 +34,7 @@ _MARKS: Final = b"[]{},"
 _FILL: Final = bytes(PIECE)
 _ENDS: Final = (b"},", b"],", b'",')  # how an element that is no number ends
 _MOST_WRONG: Final = 3  # guesses
+_DEEP: Final = 8  # levels in a window from which on it is worth to know where each is found last
 
 
 def is_heavy(data: bytes) -> bool:
@@ -46,12 +48,21 @@ def is_heavy(data: bytes) -> bool:
 
 def loads(data: bytes) -> Any:
     """The value, exactly as orjson reads it, in pieces where that is better. Raises orjson.JSONDecodeError."""
-    if not is_heavy(data):
+    if not is_heavy(data) or _fails_early(data):
         return orjson.loads(data)
     try:
         return _Pieces(data).read()
     except (orjson.JSONDecodeError, _Odd):
         return orjson.loads(data)  # or it says what is wrong
+
+
+def _fails_early(data: bytes) -> bool:
+    """Whether the fast parser would not come far, as with levels that are too many for it."""
+    try:
+        orjson.loads(data[:_BEGINNING])
+    except orjson.JSONDecodeError as wrong:
+        return wrong.pos < _BEGINNING // 2
+    return False
 
 
 class _Odd(Exception):
@@ -73,19 +84,30 @@ class _Window:
         self._flat = steps.count(0) == len(steps)  # no brackets: then there are no levels
         self._levels = [] if self._flat else list(accumulate(array("b", steps)))
         self._back: list[int] | None = None  # the levels from the last byte to the first
+        self._last: dict[int, int] | None = None  # where each level is found last
 
     def end_of(self, level: int, at: int) -> int:
         """The place of the bracket that ends a container whose elements have `level`; -1 if it is not here."""
         try:
-            return self._levels.index(level - 1, at)
+            return self._levels.index(level - 1, at) if self._may_have(level - 1, at) else -1
         except ValueError:
             return -1
+
+    def _may_have(self, level: int, at: int) -> bool:
+        """Whether a level may be found from there on. Deep down many would be looked for in vain, and far each time."""
+        if level < _DEEP:
+            return True
+        if self._last is None:
+            self._last = dict(zip(self._levels, range(len(self._levels)), strict=True))
+        return self._last.get(level, -1) >= at
 
     def last_comma(self, level: int, at: int) -> int:
         """The place of the last comma between elements that have `level`; -1 if there is none."""
         found = self._part.rfind(b",", at)
         if self._flat:
             return found
+        if found >= 0 and not self._may_have(level, at):
+            return -1
         while found >= 0 and self._levels[found] != level:  # it is within an element; where does that begin?
             if self._back is None:
                 self._back = self._levels[::-1]
