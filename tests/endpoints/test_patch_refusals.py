@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -179,3 +181,52 @@ def test_a_user_agent_is_utf8(served: Served, place: str) -> None:
 def test_a_patch_that_names_no_type_is_of_a_wrong_one(served: Served, place: str) -> None:
     found = served.ask(f"PATCH {place}/configmaps/a")
     assert (found.status, found.message) == (415, "415: Unsupported Media Type")
+
+
+def test_a_group_may_be_written_as_nothing_before_the_slash(served: Served, place: str) -> None:
+    served.make(f"{place}/configmaps", config_map("c"))
+    assert served.ask(f"PATCH {place}/configmaps/c", {"apiVersion": "/v1"}, MERGE).status == 200
+    applied = {"apiVersion": "/v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    assert served.ask(f"PATCH {place}/configmaps/c?fieldManager=m", applied, APPLY).status == 200
+    refused = served.ask(f"PATCH {place}/configmaps/c?fieldManager=m", {**applied, "apiVersion": "v1/"}, APPLY)
+    assert refused.message == "invalid object type: v1/, Kind=ConfigMap"
+
+
+_LEFT_ALONE = [r"name", "namespace", "uid", "resourceVersion", "creationTimestamp", "labels", "managedFields"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "patch", "metadata", "data"),
+    [
+        (MERGE, {"data": {"a": 1}}, _LEFT_ALONE, ["a", "z"]),
+        (
+            MERGE,
+            {"data": {"b": {"y": 1, "x": 2}}, "metadata": {"labels": {}}},
+            sorted(_LEFT_ALONE),
+            ["b", "x", "y", "z"],
+        ),
+        (JSON_PATCH, [{"op": "add", "path": "/data", "value": {"z": "1", "b": 1}}], _LEFT_ALONE, ["z", "b"]),
+        (
+            JSON_PATCH,
+            [{"op": "add", "path": "/data/a", "value": 1}, {"op": "test", "path": "/metadata/name", "value": "c"}],
+            sorted(_LEFT_ALONE),
+            ["a", "z"],
+        ),
+    ],
+)
+def test_a_refused_document_is_quoted_sorted_where_the_patch_opened_it(
+    served: Served, place: str, kind: str, patch: Any, metadata: list[str], data: list[str]
+) -> None:
+    served.make(
+        f"{place}/configmaps", {**config_map("c"), "metadata": {"name": "c", "labels": {"l": "1"}}, "data": {"z": ""}}
+    )
+    found = served.ask(f"PATCH {place}/configmaps/c", patch, kind)
+    assert found.status == 422
+    quoted = json.loads(re.search(r'Invalid value: ("(?:[^"\\]|\\.)*")', found.message)[1])  # type: ignore[index]
+    document = json.loads(quoted)
+    assert list(document) == ["apiVersion", "data", "kind", "metadata"]
+    assert list(document["metadata"]) == metadata
+    names = [
+        name for item in document["data"].items() for name in (item[0], *(item[1] if isinstance(item[1], dict) else ()))
+    ]
+    assert names == data

@@ -13,7 +13,7 @@ from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names
 from pilothouse.kit.aside import effort
 from pilothouse.kit.record import record
-from pilothouse.machinery import cbor, yamlcodec
+from pilothouse.machinery import cbor, groupversion, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import bad_request, conflict
 from pilothouse.machinery.jsoncodec import kind_of
@@ -122,11 +122,12 @@ def _check_type(scope: Scope, config: Object) -> None:
     """The configuration must name the endpoint's own kind and version."""
     target = scope.body.target
     kind, api_version = (value if isinstance(value, str) else "" for value in map(config.get, ("kind", "apiVersion")))
-    if api_version.count("/") > 1:
-        kind = api_version = ""
-    if (kind, api_version) != (target.kind, target.api_version):
-        shown = api_version if "/" in api_version else f"/{api_version}"
-        raise bad_request(f"invalid object type: {shown}, Kind={kind}")
+    try:
+        group, version = groupversion.parts(api_version)
+    except ValueError:
+        kind = group = version = ""
+    if (kind, group, version) != (target.kind, target.group, target.version):
+        raise bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
 
 
 def _typed(scope: Scope, result: Object) -> Object:

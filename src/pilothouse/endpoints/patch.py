@@ -10,9 +10,12 @@ from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR
 from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
+from pilothouse.machinery import groupversion
 from pilothouse.machinery.decode import DecodeError, Findings
+from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import JSONError, type_meta
 from pilothouse.machinery.patch import STRATEGIC_PATCH, Patch, parse_patch, restore
+from pilothouse.registry.codec import with_revision_behind_uid
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
@@ -88,11 +91,11 @@ def _typed(
     for text in notes:
         findings.note(text)
     target = scope.body.target
-    kind, api_version = _type_meta(scope, patch, value)
+    kind, api_version = _type_meta(scope, patch, value, old)
     scope.body.check_patched(kind, api_version, value)
     version = _version_of(scope, kind, api_version)
     if version is None:
-        raise patch.refused(value, scope.body.other_kind(api_version, kind))
+        raise _refused(patch, value, old, scope.body.other_kind(api_version, kind))
     kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
     document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
     if patch.floats:
@@ -104,15 +107,15 @@ def _typed(
             obj = scope.body.decode_version({**document, **kept}, findings, version)
     except DecodeError as error:
         if patch.media_type != STRATEGIC_PATCH:
-            raise patch.refused(value, str(error)) from error
+            raise _refused(patch, value, old, str(error)) from error
         wrapped = restore.wrapped(target.schema, document)
         if wrapped is document:
-            raise patch.refused(value, restore.problem(target.schema, document) or str(error)) from error
+            raise _refused(patch, value, old, restore.problem(target.schema, document) or str(error)) from error
         return _typed(scope, patch, {**value, **wrapped}, old, notes, write, told)
     write.load.floats = findings.floats
     findings.strict.sort()  # the original looks at the document with its members sorted
     if findings.strict and write.field_validation == "Strict":
-        raise patch.refused(value, f"strict decoding error: {', '.join(findings.strict)}")
+        raise _refused(patch, value, old, f"strict decoding error: {', '.join(findings.strict)}")
     if findings.strict and write.field_validation == "Warn" and not told:
         told += findings.strict
         for text in findings.strict:
@@ -120,21 +123,35 @@ def _typed(
     return obj
 
 
-def _type_meta(scope: Scope, patch: Patch, value: Any) -> tuple[str, str]:
+def _type_meta(scope: Scope, patch: Patch, value: Any, old: Object) -> tuple[str, str]:
     """The kind and apiVersion that a patched document says it has. Raises Invalid where it says neither."""
     target = scope.body.target
     strategic = patch.media_type == STRATEGIC_PATCH
     try:
         api_version, kind = type_meta(value)
     except JSONError as error:
-        raise patch.refused(value, (strategic and restore.wrong_type_meta(value)) or str(error)) from error
+        raise _refused(patch, value, old, (strategic and restore.wrong_type_meta(value)) or str(error)) from error
     if not kind and scope.body.needs_kind:
-        raise patch.refused(value, f"Object 'Kind' is missing in '{patch.shown(value)}'")
+        raise _refused(patch, value, old, f"Object 'Kind' is missing in '{patch.shown(_in_order(patch, value, old))}'")
     if strategic:  # it is put into an object of the type, which says by itself what it is
         return target.kind, target.api_version
-    if api_version.count("/") > 1:
-        raise patch.refused(value, f"unexpected GroupVersion string: {api_version}")
-    return kind or target.kind, api_version or target.api_version
+    try:
+        group, version = groupversion.parts(api_version)
+    except ValueError as error:
+        raise _refused(patch, value, old, str(error)) from error
+    return kind or target.kind, groupversion.api_version(group, version) or target.api_version
+
+
+def _refused(patch: Patch, value: Any, old: Object, why: str) -> APIError:
+    return patch.refused(_in_order(patch, value, old), why)
+
+
+def _in_order(patch: Patch, value: Any, old: Object) -> Any:
+    """The patched document as it is quoted, which has metadata that was left alone in the order of its type."""
+    ordered, metadata = patch.ordered(value), old["metadata"]
+    if isinstance(ordered, dict) and ordered.get("metadata") is metadata:
+        return {**ordered, "metadata": with_revision_behind_uid(old["metadata"])}
+    return ordered
 
 
 def _version_of(scope: Scope, kind: str, api_version: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.jsonexact import JSONError
-from pilothouse.machinery.patch import jsonpatch, mergepatch, strategic
+from pilothouse.machinery.patch import jsonpatch, mergepatch, quoted, strategic
 from pilothouse.machinery.patch.errors import undecodable
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.text import plain
@@ -26,7 +26,7 @@ class Patch:
     `floats`: it is a strategic one with whole numbers written as floats, which its converter takes for integers.
     """
 
-    __slots__ = ("_refusal", "_schema", "_value", "findings", "floats", "media_type")
+    __slots__ = ("_before", "_opened", "_refusal", "_schema", "_value", "findings", "floats", "media_type")
 
     def __init__(
         self, media_type: str, value: Any, schema: Schema, findings: list[str], refusal: APIError | None = None
@@ -37,6 +37,8 @@ class Patch:
         self._refusal = refusal
         self._value = value
         self._schema = schema
+        self._before: dict[str, Any] = {}  # of the last run, whose result may be refused
+        self._opened: jsonpatch.Opened | None = None
 
     def __call__(self, obj: dict[str, Any]) -> tuple[Any, list[str]]:
         """A new dict, whose parts may be those of `obj` and of the patch; or a list, which is no object of any type.
@@ -45,23 +47,30 @@ class Patch:
         """
         if self._refusal is not None:
             raise self._refusal
+        self._before = obj
         if self.media_type == JSON_PATCH:
-            patched = jsonpatch.apply(self._value, obj, strict=False)  # that was looked at
+            patched, self._opened = jsonpatch.run(self._value, obj)
         elif self.media_type == MERGE_PATCH:
             patched = mergepatch.apply(self._value, obj, strict=False)
         else:
             patched = strategic.apply(self._value, obj, self._schema)
         return dict(patched) if patched is obj else patched, self.findings
 
-    def refused(self, patched: Any, why: str) -> APIError:
-        """422: the patched document is none of its type, for the reason `why` (a decoder's text)."""
+    def ordered(self, patched: Any) -> Any:
+        """What the last run made, its members as errors quote them. What the patch left alone is the same object."""
+        if self._opened is not None:
+            return quoted.patched(patched, self._opened)
+        return quoted.merged(patched, self._before, self._value) if self.media_type == MERGE_PATCH else patched
+
+    def refused(self, ordered: Any, why: str) -> APIError:
+        """422: a patched document is none of its type, for the reason `why` (a decoder's text)."""
         if self.media_type == STRATEGIC_PATCH:
             return undecodable(plain(strategic.without_ordered(self._value)), why)
-        return undecodable(self.shown(patched), why)
+        return undecodable(self.shown(ordered), why)
 
-    def shown(self, patched: Any) -> str:
-        """The patched document as errors quote it."""
-        text = json.dumps(patched, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    def shown(self, ordered: Any) -> str:
+        """A patched document as errors quote it."""
+        text = json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
         return jsoncodec.escape(text.encode("utf-8", "replace")).decode()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from pilothouse.machinery.errors import APIError, bad_request
@@ -23,6 +24,8 @@ _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _LISTS: Final = (list, LongList)
 _CONTAINERS: Final = (dict, *_LISTS)
 _FIELDS: Final = ("op", "from", "path", "value")
+
+Opened = Callable[[Any], bool]  # whether the path of an operation led through this container of the patched document
 _JSON_NAMES: Final = {
     dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number",
 }  # fmt: skip
@@ -87,28 +90,24 @@ def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
 
     Raises APIError: 400, 413, and 422 for whatever cannot be carried out.
     """
+    return run(check(patch, strict=strict), obj)[0]
+
+
+def run(operations: list[dict[str, Any]], obj: dict[str, Any]) -> tuple[Any, Opened]:
+    """As `apply`, of operations that were checked; and what was opened on the way."""
+    document = _Document(obj)
     try:
-        return _patched(check(patch, strict=strict), obj)
+        return document.after(operations), document.opened
     except PatchFailed:
         raise rejected() from None
 
 
 def carried_out(operations: list[dict[str, Any]], obj: dict[str, Any]) -> dict[str, Any]:
     """`obj` after the operations. Raises PatchFailed, which says what is wrong."""
-    patched = _patched(operations, obj)
+    patched = _Document(obj).after(operations)
     if not isinstance(patched, dict):
         raise PatchFailed("the patched object is no object")
     return patched
-
-
-def _patched(operations: list[dict[str, Any]], obj: dict[str, Any]) -> Any:
-    document = _Document(obj)
-    try:
-        for operation in operations:
-            document.carry_out(operation or {})
-    except RecursionError:
-        raise PatchFailed("the patched object is too deep") from None
-    return document.settled()
 
 
 class _Document:
@@ -119,8 +118,22 @@ class _Document:
     def __init__(self, root: Any) -> None:
         self.root = root
         self._own: dict[int, Any] = {}  # id -> container, kept alive so that no id is used twice
+        self._read: dict[int, Any] = {}  # likewise, those that were only looked into
         self._long = False  # whether there is a LongList among them
         self._copied = 0
+
+    def after(self, operations: list[dict[str, Any]]) -> Any:
+        """The document once all operations are carried out. Raises PatchFailed."""
+        try:
+            for operation in operations:
+                self.carry_out(operation or {})
+        except RecursionError:
+            raise PatchFailed("the patched object is too deep") from None
+        return self.settled()
+
+    def opened(self, value: Any) -> bool:
+        """As `Opened`."""
+        return id(value) in self._own or id(value) in self._read
 
     def settled(self) -> Any:
         """The patched document, with plain lists for long ones, which can only stand in containers of our own."""
@@ -210,6 +223,7 @@ class _Document:
         container = self.root
         for part in parts:
             container = _child(container, part, path, kind)
+            self._read[id(container)] = container
         return _child(container, key, path, kind, absent_is_null=True)
 
     def _open(self, path: str, kind: str) -> tuple[Any, str]:
