@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from pilothouse.filters import metrics
@@ -37,23 +36,17 @@ def filled() -> Registry:
     return registry
 
 
-def test_both_texts_say_the_same_to_the_usual_parsers() -> None:
-    found = {}
-    for name, parse, render in (
-        ("text", parse_text, exposition.text),
-        ("openmetrics", parse_openmetrics, exposition.openmetrics),
-    ):
-        families = list(parse(render(filled()).decode()))
-        samples = [sample for family in families for sample in family.samples]
-        found[name] = {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples}
-    assert found["text"] == found["openmetrics"]
-    assert found["text"]["a_total", (("one", 'quo"te'), ("two", "back\\slash\nline"))] == 3.0
-    assert found["text"]["c_seconds_bucket", (("le", "+Inf"), ("verb", "get"))] == 3.0
-    assert found["text"]["c_seconds_bucket", (("le", "0.1"), ("verb", "get"))] == 1.0
-    assert found["text"]["c_seconds_sum", (("verb", "get"),)] == 5.55
-    assert found["text"]["d_seconds", (("quantile", "0.5"), ("verb", "get"))] == 2.0
-    assert found["text"]["d_seconds", (("quantile", "0.99"), ("verb", "get"))] == 4.0
-    assert found["text"]["d_seconds_count", (("verb", "get"),)] == 4.0
+def test_the_usual_parser_reads_the_text() -> None:
+    families = list(parse_text(exposition.text(filled()).decode()))
+    samples = [sample for family in families for sample in family.samples]
+    found = {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples}
+    assert found["a_total", (("one", 'quo"te'), ("two", "back\\slash\nline"))] == 3.0
+    assert found["c_seconds_bucket", (("le", "+Inf"), ("verb", "get"))] == 3.0
+    assert found["c_seconds_bucket", (("le", "0.1"), ("verb", "get"))] == 1.0
+    assert found["c_seconds_sum", (("verb", "get"),)] == 5.55
+    assert found["d_seconds", (("quantile", "0.5"), ("verb", "get"))] == 2.0
+    assert found["d_seconds", (("quantile", "0.99"), ("verb", "get"))] == 4.0
+    assert found["d_seconds_count", (("verb", "get"),)] == 4.0
 
 
 def test_the_binary_form_has_every_family() -> None:
@@ -121,12 +114,35 @@ def test_a_scrape_of_many_series_is_quick() -> None:
     assert time.thread_time() - began < 0.2
 
 
-def test_the_form_is_the_first_that_is_known() -> None:
-    assert form_of("") == form_of("text/html") == form_of("*/*") == "text"
-    assert form_of("application/openmetrics-text;version=1.0.0,text/plain;q=0.5") == "openmetrics"
-    delimited = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
-    assert form_of(delimited) == "protobuf"
-    assert form_of("application/vnd.google.protobuf;encoding=text") == "text"
+DELIMITED = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+PROMETHEUS = (  # what Prometheus 3 asks for
+    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;"
+    "q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1"
+)
+
+
+@pytest.mark.parametrize(
+    ("accept", "form", "escaping"),
+    [
+        ("", "text", "underscores"),
+        ("text/html", "text", "underscores"),
+        ("*/*", "text", "underscores"),
+        ("application/openmetrics-text;version=1.0.0", "text", "underscores"),
+        ("application/vnd.google.protobuf;encoding=delimited", "text", "underscores"),
+        (
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text",
+            "text",
+            "underscores",
+        ),
+        (DELIMITED, "protobuf", "underscores"),
+        (f"text/plain;version=0.0.4,{DELIMITED}", "text", "underscores"),
+        (f"text/plain;version=0.0.4;q=0.5,{DELIMITED}; escaping=dots;q=0.7", "protobuf", "dots"),
+        (PROMETHEUS, "text", "allow-utf-8"),
+        ("text/plain;escaping=odd", "text", "underscores"),
+    ],
+)
+def test_the_form_is_the_best_liked_that_is_known(accept: str, form: str, escaping: str) -> None:
+    assert form_of(accept) == (form, escaping)
 
 
 def test_a_profile_names_functions_lines_and_values() -> None:

@@ -1,4 +1,4 @@
-"""A scrape as bytes: Prometheus text, OpenMetrics text, and Prometheus protobuf, from our families.
+"""A scrape as bytes: Prometheus text and Prometheus protobuf, from our families.
 
 A scrape is asked for every few seconds, and the usual library takes a fifth of a second for 400 series. It is plain
 work without waiting; callers do it in a thread.
@@ -14,34 +14,25 @@ from typing import Final
 from pilothouse.kit.metrics import Counter, Family, Gauge, Histogram, Registry, Summary
 from pilothouse.kit.protowire import double, integer, lengthy, varint
 
-TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
-OPENMETRICS_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores"
-PROTOBUF_TYPE: Final = (
-    "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited; escaping=underscores"
-)
+TEXT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+PROTOBUF_TYPE: Final = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
 _KINDS: Final = {Counter: ("counter", 0), Gauge: ("gauge", 1), Summary: ("summary", 2), Histogram: ("histogram", 4)}
 
 
 def text(registry: Registry) -> bytes:
-    return "".join(_lines(registry, openmetrics=False)).encode()
+    return "".join(_lines(registry)).encode()
 
 
-def openmetrics(registry: Registry) -> bytes:
-    return ("".join(_lines(registry, openmetrics=True)) + "# EOF\n").encode()
-
-
-def _lines(registry: Registry, openmetrics: bool) -> Iterator[str]:
+def _lines(registry: Registry) -> Iterator[str]:
     for family in sorted(registry.families(), key=lambda family: family.name):
-        kind = _KINDS[type(family)][0]
-        title = family.name.removesuffix("_total") if openmetrics and kind == "counter" else family.name
-        yield f"# HELP {title} {_escaped(family.text, quotes=openmetrics)}\n# TYPE {title} {kind}\n"
+        name = family.name
+        yield f"# HELP {name} {_escaped(family.text, quotes=False)}\n# TYPE {name} {_KINDS[type(family)][0]}\n"
         if isinstance(family, Histogram):
             yield from _histogram(family)
             continue
         if isinstance(family, Summary):
             yield from _summary(family)
             continue
-        name = title + "_total" if openmetrics and kind == "counter" else family.name
         braces = _braces(family.labels)
         yield "".join([f"{name}{braces(labels)} {_number(value)}\n" for labels, value in sorted(family.samples())])
 
