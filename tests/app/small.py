@@ -34,6 +34,9 @@ class Small:
         await writer.closed()
 
     async def start(self) -> None:
+        if "NEVER_READY" in os.environ:
+            print("starting", flush=True)
+            await asyncio.Event().wait()
         self.ready = True
 
     async def begin_shutdown(self) -> None:

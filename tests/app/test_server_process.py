@@ -118,6 +118,19 @@ def test_a_second_signal_ends_it_at_once(data: Path) -> None:
         idle.close()
 
 
+def test_a_signal_ends_it_before_it_is_ready(data: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NEVER_READY": "1"}
+    command = [sys.executable, SMALL, "--port", "0", "--data", str(data)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as one:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "starting\n"
+        one.send_signal(signal.SIGTERM)
+        assert one.communicate(timeout=DEADLINE)[0] == "stopped\n"
+        assert one.returncode == 0
+
+
 def test_a_port_in_use_is_explained(data: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -34,16 +34,19 @@ async def _serve(settings: Settings, build: Build) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, signals.put_nowait, number)
     server = Server(settings, build)
+    first = asyncio.create_task(signals.get(), name="first signal")
     try:
-        await server.start()
+        if not await _started(server, first):
+            log.info("%s: stopping before all was ready", first.result().name)
+            return 0
     except OSError as error:
+        first.cancel()
         sys.stderr.write(f"pilothouse serve: {_explained(settings, error)}\n")
         return 1
     tune_garbage_collector()
     sys.stdout.write(banner(server))
     sys.stdout.flush()
-    first = await signals.get()
-    log.info("%s: stopping; once more to stop at once", first.name)
+    log.info("%s: stopping; once more to stop at once", (await first).name)
     stopping = asyncio.create_task(server.stop(), name="stop")
     second = asyncio.create_task(signals.get(), name="second signal")
     await asyncio.wait((stopping, second), return_when=asyncio.FIRST_COMPLETED)
@@ -55,6 +58,20 @@ async def _serve(settings: Settings, build: Build) -> int:
     await asyncio.gather(stopping, return_exceptions=True)
     await server.abort()
     return 1
+
+
+async def _started(server: Server, signalled: asyncio.Task[signal.Signals]) -> bool:
+    """Whether the server got ready; what keeps it from that may last forever, so that a signal ends the wait. Raises
+    OSError as `Server.start`.
+    """
+    starting = asyncio.create_task(server.start(), name="start")
+    await asyncio.wait((starting, signalled), return_when=asyncio.FIRST_COMPLETED)
+    if starting.done():
+        await starting
+        return True
+    starting.cancel()
+    await asyncio.gather(starting, return_exceptions=True)
+    return False
 
 
 def allow_many_connections() -> None:
