@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Collection
 
 import pytest
 from hypothesis import given, settings
@@ -140,3 +141,30 @@ def test_keys_that_are_judged_together_are_judged_as_each_would_be(texts: list[s
     assert names.are_config_keys(texts) <= good
     if good and not any(text.startswith(".") for text in texts):
         assert names.are_config_keys(texts)
+
+
+@pytest.mark.parametrize(
+    ("all_of", "check"),
+    [
+        (names.are_labels, names.label),
+        (names.are_subdomains, names.subdomain),
+        (names.are_qualified_names, names.qualified_name),
+        (names.are_label_values, names.label_value),
+        (names.are_environment_names, names.environment_name),
+    ],
+)
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.text("ab.-_A9\n/é ", max_size=5)
+        | st.sampled_from(("", "a.b/c", "a" * 63, "a" * 64, "a" * 253, "a" * 254, "a" * 253 + "/b", "a" * 254 + "/b")),
+        max_size=4,
+    )
+)
+def test_names_that_are_judged_together_are_judged_as_each_would_be(
+    all_of: Callable[[Collection[str]], bool], check: Callable[[str], list[str]], texts: list[str]
+) -> None:
+    good = all(not check(text) for text in texts)
+    assert all_of(texts) <= good
+    if good and all(sign not in text for text in texts for sign in ("..", "--", "-.", ".-")):
+        assert all_of(texts)

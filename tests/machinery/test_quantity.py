@@ -14,6 +14,8 @@ from pilothouse.machinery.quantity import (
     Quantity,
     QuantityError,
     compare,
+    is_canonical,
+    is_coarse,
     of,
     of_milli,
     parse,
@@ -105,3 +107,17 @@ def test_arithmetic_is_exact(one: int, other: int) -> None:
 @pytest.mark.parametrize(("sent", "answered"), [(" 1", "1"), ("1500m ", "1500m"), ("  +3 ", "+3"), (" 0.5Gi", "512Mi")])
 def test_spaces_around_a_quantity_do_not_count(sent: str, answered: str) -> None:
     assert shown(sent) == answered
+
+
+@settings(deadline=None)
+@given(
+    st.from_regex(r"[0-9]{1,19}[numkMGTPE]?", fullmatch=True)
+    | st.sampled_from(["000", "0", "0100m", "1000", "100n", "1.5", "+1", "1Ki", "1e3", "", "m", "9" * 18, "1\n"])
+)
+def test_what_is_taken_for_canonical_or_coarse_at_a_glance_is_so(text: str) -> None:
+    if is_canonical(text):
+        assert shown(text) == text
+    if is_coarse(text):
+        assert parse(text).nanos % 10**6 == 0
+    if text.isdigit() and len(text) < 19:
+        assert is_coarse(text) and bool(is_canonical(text)) == (shown(text) == text != "0" * len(text))

@@ -201,3 +201,34 @@ def test_a_list_is_numbered_until_enough_is_wrong_with_it() -> None:
     causes = found(at("items", look), {"items": [-1] * 500_000})
     assert len(causes) == MOST_CAUSES
     assert len(seen) < MOST_CAUSES + 100
+
+
+def test_runs_of_items_that_are_fine_for_sure_are_passed_over() -> None:
+    seen = []
+
+    def look(items: Any, field: Field) -> None:
+        for index, item in field.doubtful(items, lambda run: min(run) >= 0):
+            seen.append(index)
+            if item < 0:
+                field.invalid(f"[{index}]", item, "bad")
+
+    items = list(range(5000))
+    assert found(at("items", look), {"items": items}) == [] and seen == []
+    items[4321] = -1
+    assert found(at("items", look), {"items": items}) == [("items[4321]", "Invalid value: -1: bad")]
+    assert len(seen) < 200
+    assert found(at("items", look), {"items": [1, -2]}) == [("items[1]", "Invalid value: -2: bad")]
+
+
+def test_of_a_long_row_of_items_that_are_alike_the_first_good_one_is_judged_for_all() -> None:
+    seen = []
+
+    def look(item: Any, field: Field) -> None:
+        seen.append(item)
+        if item < 0:
+            field.invalid("", item, "bad")
+
+    assert found(at("items", each(look)), {"items": [1] * 500 + [2] * 500}) == [] and seen == [1, 2]
+    assert len(found(at("items", each(look)), {"items": [-1] * 500 + [2] * 500})) == 500
+    seen.clear()
+    assert found(at("items", each(look)), {"items": [1] * 5}) == [] and seen == [1] * 5

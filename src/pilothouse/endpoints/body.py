@@ -76,12 +76,12 @@ def _at(value: Any, path: str) -> Any:
     return value
 
 
-def _is_longer(obj: Object, limit: int) -> bool:
-    """Whether an object has more bytes of JSON. What is too deep for that is refused when it is written."""
+def _written(obj: Object) -> bytes | None:
+    """The JSON of an object. None for what is too deep, which is refused when it is written, and for some numbers."""
     try:
-        return len(orjson.dumps(obj)) > limit
+        return orjson.dumps(obj)
     except TypeError:
-        return False
+        return None
 
 
 def _check_options(told: str, kind: str) -> None:
@@ -161,8 +161,10 @@ class BodyDecoder:
 
     def _read(self, data: bytes, media_type: str, write: Write) -> Object:
         obj = self.finish(self._protobuf(data) if media_type == PROTOBUF else self._text(data, media_type, write))
-        if len(data) >= HEAVY and _is_longer(obj, _MOST_GROWTH * self._limit):  # defaults may make much of little
-            raise too_large(self._limit)
+        if len(data) >= HEAVY:
+            write.load.text = text = _written(obj)
+            if text is not None and len(text) > _MOST_GROWTH * self._limit:  # defaults may make much of little
+                raise too_large(self._limit)
         return obj
 
     def finish(self, obj: Object) -> Object:

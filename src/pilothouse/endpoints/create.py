@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.scope import FORMS, Scope, info_of
+from pilothouse.machinery import jsonpieces
+from pilothouse.registry.managed.objects import managed_fields, with_entries
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
 from pilothouse.serving.http import Request, Response
@@ -16,14 +21,29 @@ async def create_object(scope: Scope, request: Request) -> Response:
     obj = await scope.body.read(request, write)
     check_namespace(scope, info, obj)
     wipe_server_fields(obj)
-    owned = await scope.options.aside.run(write.load.size, owned_object, scope, obj, write)
-    stored = await scope.store.create(owned, write)
+    owners = None
+    if write.load.text is not None and not scope.store.services.admission.judges("CREATE", write):
+        owners = partial(owners_of, scope, write.load.text, write)  # a big object that is refused needs none
+    hub = await scope.options.aside.run(write.load.size, hub_object if owners else owned_object, scope, obj, write)
+    stored = await scope.store.create(hub, write, owners)
     return await scope.forms.object_response(stored, scope.version, form, query, status=201)
 
 
 def owned_object(scope: Scope, obj: Object, write: Write) -> Object:
     """The hub object of a new one, with the writer as the owner of its fields."""
     return scope.body.to_hub(scope.owner.created(obj, write))
+
+
+def hub_object(scope: Scope, obj: Object, write: Write) -> Object:
+    """The hub object of a new one whose owners are found out later."""
+    return scope.body.to_hub(with_entries(obj, []))
+
+
+def owners_of(scope: Scope, text: bytes, write: Write) -> list[dict[str, Any]]:
+    """metadata.managedFields of a new object that was read as `text`, whatever has become of it since."""
+    obj: Object = jsonpieces.loads(text)
+    wipe_server_fields(obj)
+    return managed_fields(scope.owner.created(obj, write)) or []
 
 
 def wipe_server_fields(obj: Object) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect_left
 from collections.abc import Collection
 from itertools import islice
 from operator import le
 from typing import Final
 
 MANY: Final = 16_384  # texts that one call may sort
+_SAMPLES: Final = 16  # of each run, which tell where to cut all of them
 
 
 def in_order(texts: Collection[str]) -> list[str]:
@@ -18,12 +19,15 @@ def in_order(texts: Collection[str]) -> list[str]:
     found = list(texts)
     if all(map(le, found, islice(found, 1, None))):
         return found
-    bounds = sorted(found[:: MANY // 4])
-    parts: list[list[str]] = [[] for _ in range(len(bounds) + 1)]
-    for text in found:
-        parts[bisect(bounds, text)].append(text)
+    runs = [sorted(found[at : at + MANY]) for at in range(0, len(found), MANY)]
+    bounds = sorted(text for run in runs for text in run[:: MANY // _SAMPLES])[_SAMPLES::_SAMPLES]
     ordered: list[str] = []
-    for part in parts:
-        part.sort()
+    begins = [0] * len(runs)
+    for ends in (*([bisect_left(run, bound) for run in runs] for bound in bounds), list(map(len, runs))):
+        part: list[str] = []
+        for run, begin, end in zip(runs, begins, ends, strict=True):
+            part += run[begin:end]
+        part.sort()  # which is quick with what is in order piece by piece
         ordered += part
+        begins = ends
     return ordered

@@ -46,8 +46,6 @@ _is_value = _compiled(_VALUE_FORM)
 _is_c_identifier = _compiled(_C_IDENTIFIER_FORM)
 _is_environment = _compiled(_ENVIRONMENT_FORM)
 _is_config_key = _compiled(_CONFIG_KEY_FORM)
-_KEY_LINE: Final = r"(?!\.)[-._a-zA-Z0-9]{1,253}"
-_CONFIG_KEYS: Final = re.compile(rf"{_KEY_LINE}(?:\n{_KEY_LINE})*")
 _is_header = _compiled(_HEADER_FORM)
 _is_percent = _compiled(_PERCENT_FORM)
 _is_path = _compiled(_PATH_FORM)
@@ -261,10 +259,30 @@ def config_key(text: str) -> list[str]:
     return found
 
 
-def are_config_keys(texts: Collection[str]) -> bool:
-    """Whether all are surely such keys. False only means: look at each."""
-    lines = "\n".join(texts)
-    return not texts or (_CONFIG_KEYS.fullmatch(lines) is not None and lines.count("\n") == len(texts) - 1)
+def _all_formed(form: str) -> Callable[[Collection[str]], bool]:
+    """Whether texts surely have a form, all of them in one go. False only means: look at each.
+
+    `form` matches no line break, and nothing that the check of one text finds a fault with.
+    """
+    fits = re.compile(rf"(?:{form})(?:\n(?:{form}))*", re.ASCII).fullmatch
+
+    def check(texts: Collection[str]) -> bool:
+        lines = "\n".join(texts)
+        return not texts or (fits(lines) is not None and lines.count("\n") == len(texts) - 1)
+
+    return check
+
+
+_PLAIN_LABEL: Final = "(?!-)[-a-z0-9]{1,63}(?<!-)"
+_PLAIN_SUBDOMAIN: Final = r"(?![^\n/]{254})[a-z0-9]+(?:[-.][a-z0-9]+)*"
+_PLAIN_VALUE: Final = "(?![-_.])[-A-Za-z0-9_.]{%d,63}(?<![-_.])"
+
+are_labels: Final = _all_formed(_PLAIN_LABEL)
+are_subdomains: Final = _all_formed(_PLAIN_SUBDOMAIN)
+are_qualified_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN}/)?{_PLAIN_VALUE % 1}")
+are_label_values: Final = _all_formed(_PLAIN_VALUE % 0)
+are_config_keys: Final = _all_formed(r"(?!\.)[-._a-zA-Z0-9]{1,253}")
+are_environment_names: Final = _all_formed(_ENVIRONMENT_FORM)
 
 
 def header_name(text: str) -> list[str]:

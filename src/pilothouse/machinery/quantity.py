@@ -229,6 +229,10 @@ def _shown(text: str) -> str:
     return text if kept else str(quantity)
 
 
+# For very many of them: what surely is shown as it was sent, and what surely is a multiple of a thousandth.
+is_canonical: Final = re.compile(r"[0-9]{0,15}[1-9][0-9]{0,2}[numkMGTPE]?", re.ASCII).fullmatch
+is_coarse: Final = re.compile(r"[0-9]{1,18}[mkMGTPE]?", re.ASCII).fullmatch
+
 # The same few quantities come again and again.
 _known: Final = lru_cache(4096)(_read)
 _known_shown: Final = lru_cache(4096)(_shown)

@@ -32,6 +32,9 @@ OWNERS_WARNING: Final = (
 )
 _BANNED_OWNERS: Final = frozenset({("v1", "Event")})
 
+Owners = Callable[[], list[Object]]
+"""The metadata.managedFields of a new object."""
+
 
 def ordered(metadata: dict[str, Any]) -> dict[str, Any]:
     """Members in the order of the original's output."""
@@ -158,6 +161,14 @@ def spec_changed(obj: Object, old: Object, same: Callable[[Any, Any], bool]) -> 
         if key not in ("metadata", "status", "kind", "apiVersion") and not same(obj.get(key), old.get(key)):
             return True
     return False
+
+
+def own(obj: Object, owners: Owners) -> None:
+    """Let the owners of a new object be known. It has them already when it is tried under another name."""
+    if "managedFields" not in obj["metadata"]:
+        entries = owners()
+        if entries:
+            obj["metadata"]["managedFields"] = entries
 
 
 def validate_create(resource: Resource, obj: Object) -> Causes:

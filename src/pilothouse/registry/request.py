@@ -32,12 +32,13 @@ class Load:
     """How many bytes a write works on: its body's, or the stored object's where that is bigger. Big ones go aside.
 
     `empty`: lists that the body had as `[]`, of those that the kind heeds. `floats`: members of a custom object in
-    which whole numbers came as floats (`3.0`).
+    which whole numbers came as floats (`3.0`). `text`: the JSON of a big object as it was read, with its defaults.
     """
 
     size: int = 0
     empty: frozenset[str] = frozenset()
     floats: frozenset[str] = frozenset()
+    text: bytes | None = None
 
     def at_least(self, size: int) -> None:
         if size > self.size:

@@ -107,8 +107,11 @@ class GenericStore:
         size, effort_of = write.load.size, self.behaviour.effort
         return size if effort_of is None else max(size, effort_of(size))
 
-    async def create(self, obj: Object, write: Write) -> StoredObject:
-        """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's."""
+    async def create(self, obj: Object, write: Write, owners: meta.Owners | None = None) -> StoredObject:
+        """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's.
+
+        `owners`: who owns its fields is not known yet, but shall be asked if the object is good.
+        """
         admission = self.services.admission
         generated = not (obj.get("metadata") or {}).get("name") and bool(
             (obj.get("metadata") or {}).get("generateName")
@@ -119,7 +122,7 @@ class GenericStore:
             if generated and attempt:
                 obj["metadata"].pop("name", None)
             try:
-                return await self._create_once(obj, write)
+                return await self._create_once(obj, write, owners)
             except stored_errors.Exists as error:
                 name = obj["metadata"]["name"]
                 if not generated:
@@ -137,13 +140,15 @@ class GenericStore:
             failure.message = f"object is being deleted: {failure.message}"
         return failure
 
-    async def _create_once(self, obj: Object, write: Write) -> StoredObject:
+    async def _create_once(self, obj: Object, write: Write, owners: meta.Owners | None) -> StoredObject:
         pending = Pending(self.claims)
         versioned = meta.names_version(obj) and not write.dry_run
         try:
             await self._aside(write.load.size, self._shape_create, obj, write)
             await pending.take(obj, None, write)
             await self._aside(self._weight(write), self._check_create, obj, write)
+            if owners is not None:
+                await self._aside(write.load.size, meta.own, obj, owners)
             await self.services.admission.validate("CREATE", obj, None, write)
             if versioned:
                 raise bare_internal("resourceVersion should not be set on objects to be created")

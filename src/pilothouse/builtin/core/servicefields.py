@@ -198,10 +198,12 @@ def fill_families(spec: Object, cluster: tuple[str, ...] = CLUSTER_FAMILIES) -> 
         policy = "RequireDualStack" if len(addresses) == 2 or len(families) == 2 else "SingleStack"
         spec["ipFamilyPolicy"] = policy
     if not headless:
-        for address in addresses[len(families) :]:
+        for address in dict.fromkeys(addresses[len(families) :]):
             family = family_of(address)
             if family and family not in families:
                 families = [*families, family]
+                if {"IPv4", "IPv6"}.issubset(families):  # there are no more
+                    break
     if not families:
         families = [cluster[0]]
     if policy != "SingleStack" and len(families) == 1:

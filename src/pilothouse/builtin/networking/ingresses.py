@@ -92,7 +92,7 @@ def _rule(value: Object, field: Field) -> None:
 
 
 def _tls(value: Object, field: Field) -> None:
-    for index, host in field.numbered(value.get("hosts") or ()):
+    for index, host in field.doubtful(value.get("hosts") or (), names.are_subdomains):
         field.all_invalid(f"hosts[{index}]", host, _host(host))
     secret = value.get("secretName", "")
     if secret and not _was_there(secret, field, _secrets):

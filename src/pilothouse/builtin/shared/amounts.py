@@ -10,6 +10,7 @@ from pilothouse.machinery.rules import NOT_NEGATIVE, Field
 
 NANO: Final = 1_000_000_000
 _MILLI: Final = 1_000_000  # in billionths
+_MANY: Final = 64  # amounts, more than are remembered one by one
 
 
 def nanos(text: str) -> int:
@@ -42,7 +43,10 @@ def rounded(text: str) -> str:
 
 def round_amounts(amounts: dict[str, str]) -> None:
     """In place, for a resource list."""
+    many = len(amounts) > _MANY
     for name, amount in amounts.items():
+        if many and quantity.is_coarse(amount):
+            continue
         kept = rounded(amount)
         if kept is not amount:
             amounts[name] = kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from pilothouse.machinery import names as words
@@ -18,13 +18,18 @@ Object = Mapping[str, Any]
 
 def labels(value: Object, field: Field) -> None:
     """Rule for a map of labels: keys and values are told at the map."""
-    for key in value if len(value) < 2 else field.names(value):
+    for _, key in enumerate(value) if len(value) < 2 else field.doubtful(sorted(value), _fine_in(value)):
         whys = words.qualified_name(key)
         if whys:
             field.all_invalid("", key, whys)
         whys = words.label_value(value[key])
         if whys:
             field.all_invalid("", value[key], whys)
+
+
+def _fine_in(value: Object) -> Callable[[Sequence[str]], bool]:
+    """Whether some keys of a map of labels are good, with what belongs to them."""
+    return lambda keys: words.are_qualified_names(keys) and words.are_label_values([value[key] for key in keys])
 
 
 def _expression(one: Object, field: Field) -> None:
@@ -39,7 +44,7 @@ def _expression(one: Object, field: Field) -> None:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
     field.all_invalid("key", key, words.qualified_name(key))
-    for index, value in field.numbered(values or ()):
+    for index, value in field.doubtful(values or (), words.are_label_values):
         field.all_invalid(f"values[{index}]", value, words.label_value(value))
 
 
@@ -98,7 +103,7 @@ def _node_expression(one: Object, field: Field, lenient: bool = False) -> None:
         field.invalid("operator", operator, NO_OPERATOR)
     key = one.get("key", "")
     field.all_invalid("key", key, words.qualified_name(key))
-    for index, value in field.numbered(values if not lenient else ()):
+    for index, value in field.doubtful(values if not lenient else (), words.are_label_values):
         field.all_invalid(f"values[{index}]", value, words.label_value(value))
 
 
@@ -118,7 +123,7 @@ def _node_field(one: Object, field: Field) -> None:
     if key != "metadata.name":
         field.invalid("key", key, "not a valid field selector key")
         return
-    for index, value in field.numbered(values):
+    for index, value in field.doubtful(values, words.are_subdomains):
         field.all_invalid(f"values[{index}]", value, words.subdomain(value))
 
 

@@ -178,10 +178,11 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     if value.__class__ is not dict:
         raise Mismatch
     made = {}
+    many = len(value) > _MANY
     for key in in_order(value):
         item = value[key]
         if item.__class__ is str:
-            made[key] = quantities.shown(item)
+            made[key] = item if many and quantities.is_canonical(item) else quantities.shown(item)
         else:
             made[key] = "0" if item is None else quantity(item, findings)
     return made

@@ -115,7 +115,7 @@ def each(*parts: Rule, key: str = "") -> Rule:
         if key and field.updating:
             _each_paired(items, field, rule, key)
         else:
-            field.each("", rule, items)
+            field.each("", rule, items, alone=True)
 
     return run
 

@@ -15,7 +15,7 @@ from pilothouse.machinery.errors import MOST_CAUSES, Cause
 
 _MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole value
 
-_STRIDE: Final = 64  # items of a list, after which it is asked whether there are enough faults
+_STRIDE: Final = 128  # items of a list, after which it is asked whether there are enough faults
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -194,6 +194,10 @@ class Field:
         """Indices and items of a list."""
         return enumerate(items) if len(items) <= _STRIDE else self._in_strides(items)
 
+    def doubtful(self, items: Sequence[V], fine: Callable[[Sequence[V]], bool]) -> Iterator[tuple[int, V]]:
+        """As `numbered`, without runs of items with which nothing is wrong for sure: then `fine` says so of the run."""
+        return enumerate(items) if len(items) <= _STRIDE else self._in_strides(items, fine)
+
     def names(self, values: Iterable[str] | None) -> Iterable[str]:
         """The keys of a map in their order."""
         ordered = sorted(values or ())
@@ -206,11 +210,15 @@ class Field:
                 return
             yield item
 
-    def _in_strides(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
+    def _in_strides(
+        self, items: Sequence[V], fine: Callable[[Sequence[V]], bool] | None = None
+    ) -> Iterator[tuple[int, V]]:
         for start in range(0, len(items), _STRIDE):
             if self.full:
                 return
-            yield from enumerate(items[start : start + _STRIDE], start)
+            run = items[start : start + _STRIDE]
+            if fine is None or not fine(run):
+                yield from enumerate(run, start)
 
     # -- how rules call rules
 
@@ -224,16 +232,24 @@ class Field:
         if len(self.found) > before:
             self.prefix(before, step)
 
-    def each(self, step: str, rule: Rule, items: Sequence[Any] | None) -> None:
-        """Run a rule on every item of a list."""
+    def each(self, step: str, rule: Rule, items: Sequence[Any] | None, *, alone: bool = False) -> None:
+        """Run a rule on every item of a list. `alone`: it heeds nothing but the item, so one like the item before it is
+        as good.
+        """
         if not items:
             return
         found = self.found
         before = len(found)
         outer = self.old
         self.old = None
+        good: Any = self  # like no item
+        alone = alone and len(items) > _STRIDE
         for index, item in enumerate(items):
+            if alone and item == good:
+                continue
             rule(item, self)
+            if alone:
+                good = item if len(found) == before else self
             if len(found) > before:
                 self.prefix(before, f"{step}[{index}]")
                 before = len(found)
