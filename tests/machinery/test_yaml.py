@@ -220,8 +220,33 @@ def test_what_stands_behind_the_first_document_is_not_read(behind: bytes) -> Non
 @settings(max_examples=50, deadline=None)
 @given(VALUES)
 def test_long_documents_are_read_as_short_ones(value: Any) -> None:
-    written = dumps(value)
+    written = dumps({"a": value})
     assert same(loads(written + _FILL), loads(written))
+
+
+@pytest.mark.parametrize(
+    ("item", "tells"),
+    [
+        (b"- a\n", ""),
+        (b"- [b, 1.5]\n", ""),
+        (b"- a\n- ]\n", "did not find expected node content"),
+        (b"- ? [a]\n  : b\n", "invalid map key"),
+        (b"- .inf\n", "unsupported value"),
+    ],
+)
+def test_a_long_list_that_stands_alone_is_a_list_or_is_refused_as_a_short_one(item: bytes, tells: str) -> None:
+    for many in (1, 30_000):
+        if tells:
+            with pytest.raises(YAMLError, match=tells):
+                loads(item * many)
+        else:
+            assert isinstance(loads(item * many), list)
+
+
+def test_a_tab_behind_a_document_begins_no_token() -> None:
+    for document in (b'{"a":1}\n\t', b"[1]\n\t\n"):
+        with pytest.raises(YAMLError, match="cannot start any token"):
+            loads(document)
 
 
 def test_keys_that_are_maps_or_lists_are_shown_as_go_shows_them() -> None:

@@ -25,6 +25,8 @@ from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarEr
 DEEPEST: Final = 10_000
 _LONG: Final = 1 << 15  # bytes from which on a text is looked through first
 _ALIAS: Final = re.compile(rb"\*[\w-]")  # what may be one
+_BARE_LIST: Final = re.compile(rb"(?:\[|- )[^:?&*!.<]*")
+_EXPONENT: Final = re.compile(rb"[0-9][eE]")
 _SECOND: Final = (b"\n---", b"\n...", b"\r---", b"\r...")  # what may begin another document
 _BEHIND: Final = "did not find expected <document start>"  # of what stands behind the only document that is read
 _NONE: Final = type(None)
@@ -39,14 +41,15 @@ _MOST_REPEATED: Final = 1000  # keys that are noted; more would only make the an
 def loads(data: bytes) -> Any:
     """The value of the first document, None for an empty one; members of objects sorted by name.
 
-    Of repeated keys the last counts. Raises YAMLError.
+    Of repeated keys the last counts. A long list in the place of an object, which nobody takes, may come without its
+    items. Raises YAMLError.
     """
     return loads_noting(data)[0]
 
 
 def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     """The same, and what strict decoding finds: `line 7: key "k" already set in map`."""
-    if data.startswith(b"{"):
+    if data.startswith((b"{", b"[")):
         # Most clients send JSON as YAML; that is twenty times faster to read.
         found = _as_json(data)
         if found is not None:
@@ -60,6 +63,8 @@ def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
 
     Also where such a member stands in one of many lines, which are told.
     """
+    if data[-1:].isspace() and data.rstrip(b" \r\n").endswith(b"\t"):
+        return None  # a tab begins no token, also where none follows
     try:
         value = jsonpieces.loads(data)
         if surely_unique(data, value):
@@ -155,6 +160,8 @@ def _built(data: bytes, builder: _Builder) -> Any:
         checked = len(data) >= _LONG and not _ALIAS.search(data) and not any(mark in data for mark in _SECOND)
         if checked:
             _check(data)
+            if _is_bare_list(data):
+                return []
         return _first(parser, builder, checked)
     except ReaderError as wrong:
         raise YAMLError(f"yaml: {_reason(wrong)}") from None
@@ -200,6 +207,11 @@ def _check(data: bytes) -> None:
             raise
     finally:
         parser.dispose()
+
+
+def _is_bare_list(data: bytes) -> bool:
+    """Whether a document is a list, and nothing in it can be wrong: it has no members, no tags and no huge numbers."""
+    return bool(_BARE_LIST.fullmatch(data)) and not _EXPONENT.search(data) and not has_digits(data, _HUGE)
 
 
 def _reason(wrong: ReaderError) -> str:
