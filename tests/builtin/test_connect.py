@@ -76,6 +76,19 @@ def test_refusals(tmp_path: Path, method: str, path: str, status: int, message: 
     run(test())
 
 
+def test_a_log_is_negotiated_as_if_it_were_an_object(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with server(tmp_path) as inside:
+            await world(inside)
+            for accept in ("application/json", "text/plain, */*", "application/yaml", ""):
+                assert (await told(inside, "GET", f"{PODS}/pending/log", {"Accept": accept}))[0] == 204
+            status, message = await told(inside, "GET", f"{PODS}/none/log?tailLines=x", {"Accept": "text/plain"})
+            assert status == 406
+            assert message.startswith("only the following media types are accepted: application/json, application/yaml")
+
+    run(test())
+
+
 def test_logs_come_as_the_kubelet_sends_them(tmp_path: Path) -> None:
     async def test() -> None:
         async with kubelet(tmp_path) as there, server(tmp_path) as inside:

@@ -30,7 +30,9 @@ class Connecter(Protocol):
 
     @property
     def admitted(self) -> bool:
-        """Whether admission is asked first."""
+        """Whether it is a CONNECT, of which admission is asked first. Else it is a GET, and what it gives is negotiated
+        as for any, though it is text in the end.
+        """
         ...
 
     def options(self, info: RequestInfo, query: Query, path: str) -> Object:
@@ -48,6 +50,8 @@ async def connect(scope: Scope, storage: Connecter, request: Request) -> Answer:
     info, query = info_of(request)
     if request.method not in storage.methods:
         raise method_not_allowed()
+    if not storage.admitted:
+        scope.forms.negotiate(request, frozenset())
     options = storage.options(info, query, _rest(request, info))
     if storage.admitted:
         write = scope.write(request, info, "", False)
