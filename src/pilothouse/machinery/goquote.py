@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import Final
 
 _SHORT: Final = {
-    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", '"': '\\"', "\\": "\\\\",
+    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
 }  # fmt: skip
+_PART: Final = 65_536  # signs that one call escapes, which lets no other thread run
 
 
 def quote(text: str) -> str:
     """`"text"`, with what cannot be printed escaped."""
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    return '"' + "".join(_shown(sign) for sign in text) + '"'
+    if "\\" in text:
+        text = text.replace("\\", "\\\\")
+    if '"' in text:
+        text = text.replace('"', '\\"')
+    if not text.isprintable():
+        shown = {ord(sign): _shown(sign) for sign in set(text) if not sign.isprintable()}
+        text = "".join([text[at : at + _PART].translate(shown) for at in range(0, len(text), _PART)])
+    return f'"{text}"'
 
 
 def _shown(sign: str) -> str:
     if sign in _SHORT:
         return _SHORT[sign]
-    if sign.isprintable():
-        return sign
     code = ord(sign)
     if code < 0x80:
         return f"\\x{code:02x}"

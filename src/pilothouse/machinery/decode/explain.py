@@ -8,7 +8,7 @@ client sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from pilothouse.machinery import quantity as quantities
@@ -24,6 +24,7 @@ from pilothouse.machinery.schema import Schema
 _RANGES: Final = {s.INT32: (INT32_LEAST, INT32_MOST), s.INT64: (INT64_LEAST, INT64_MOST)}
 _FITS: Final[dict[str, type]] = {s.STRING: str, s.BOOL: bool}  # whatever the value is
 _SCALARS: Final = {s.STRING: "string", s.BOOL: "bool", s.FLOAT64: "number"}
+_TOLD_ONCE: Final = frozenset((*_SCALARS, *_RANGES, s.BYTES))  # what is wrong with them counts if it is the first
 _PLAIN_NAMES: Final = {
     s.STRING: "string", s.BOOL: "bool", s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.BYTES: "[]uint8",
     s.QUANTITY: "resource.Quantity", s.INT_OR_STRING: "intstr.IntOrString", s.TIME: "v1.Time",
@@ -96,9 +97,8 @@ class _Walk:
         items = schema.items
         texts = items.kind == s.STRING
         pairs = self.repeated.get(id(value))
-        if texts and pairs is None:  # only the first that is none can be told of
-            wrong = (item for item in value.values() if item is not None and item.__class__ is not str)
-            self._value(items, next(wrong, None), "")
+        if pairs is None and items.kind in _TOLD_ONCE:
+            self._first_wrong(items, value.values())
             return
         for key, item in pairs or value.items():
             if key not in seen:
@@ -113,8 +113,21 @@ class _Walk:
         if value.__class__ is not list:
             self._mistyped(value, self._type_name(schema))
             return
+        items = schema.items
+        if items.kind in _TOLD_ONCE:
+            self._first_wrong(items, value)
+            return
         for index, item in enumerate(value):
-            self._value(schema.items, item, f"{path}[{index}]")
+            self._value(items, item, f"{path}[{index}]")
+
+    def _first_wrong(self, schema: Schema, values: Iterable[Any]) -> None:
+        """Scalars of which only the first that does not fit can be told of."""
+        fits = _FITS.get(schema.kind)
+        for value in values:
+            if self.saved is not None:
+                return
+            if value.__class__ is not fits:
+                self._value(schema, value, "")
 
     def _scalar(self, schema: Schema, value: Any) -> None:
         kind = schema.kind

@@ -68,6 +68,27 @@ def _union_child(a: Node, b: Node) -> Node:
     return _union_children(a, b)
 
 
+def union_of(nodes: list[Node]) -> Node:
+    """The root set of what is in any of the sets (one at least), in the original's order."""
+    if len(nodes) == 1:
+        return nodes[0]
+    children: dict[str, list[Node]] = {}
+    for node in nodes:
+        for element, child in node.items():
+            children.setdefault(element, []).append(child)
+    return ordered({element: _union_of_children(many) for element, many in children.items()})
+
+
+def _union_of_children(children: list[Node]) -> Node:
+    below = [child for child in children if child]
+    if not below:
+        return LEAF
+    joined = union_of(below)
+    if len(below) == len(children) or SELF in joined:
+        return joined
+    return {SELF: LEAF, **joined}
+
+
 def subtract(a: Node, b: Node) -> Node:
     """The root set of the members of `a` that are not members of `b`. A member does not stand for what is below it."""
     out: Node | None = None

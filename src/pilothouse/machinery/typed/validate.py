@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
+from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.shape import KEYED, SET, Shape, shape_of
-from pilothouse.machinery.typed.text import element_text, plain, syntax, type_name
+from pilothouse.machinery.typed.text import element_text, path_text, plain, syntax, type_name
 
 _NUMBERS: Final = frozenset({s.INT32, s.INT64, s.FLOAT64})
 _ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
 _TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
 _TEXT_OR_NULL: Final = frozenset({str, type(None)})
 _NO_KEYS: Final = "k:{}"
+_MOST_TEXT: Final = 1 << 20  # signs of all that is told
+_SHALLOW: Final = 8  # lists and maps in each other
 Fits = Callable[[Any], bool]
+_Path = tuple[Any, str] | None  # (where the parent is, element); None is the root
 
 
 def problems(schema: Schema, value: Any, duplicates: bool = False) -> list[str]:
-    """What is wrong, each as `.path: reason`; empty when all fits. `duplicates`: keys of a list may come twice (live
-    objects).
+    """What is wrong, each as `.path: reason`, as far as it is told; empty when all fits. `duplicates`: keys of a list
+    may come twice (live objects).
     """
     if fits(schema)(value):
         return []
-    found: list[str] = []
-    _check(schema, value, "", found, duplicates)
-    return found
+    return _Walk(duplicates).run(schema, value)
 
 
 def fits(schema: Schema) -> Fits:
@@ -131,67 +134,115 @@ def joined(found: list[str]) -> str:
     return found[0] if len(found) == 1 else "\n".join(["errors:", *(f"  {problem}" for problem in found)])
 
 
-def _check(schema: Schema, value: Any, path: str, found: list[str], duplicates: bool) -> None:
-    if value is None:
-        return
-    kind = schema.kind
-    if kind == s.STRUCT:
-        _check_struct(schema, value, path, found, duplicates)
-    elif kind == s.MAP:
-        if not isinstance(value, dict):
-            found.append(f"{path}: expected map, got &{{{plain(value)}}}")
+class _Full(Exception):
+    """As much is wrong as is told."""
+
+
+class _Walk:
+    """Finds all that is wrong. Paths are (parent, element): most of them are never shown."""
+
+    def __init__(self, duplicates: bool) -> None:
+        self.found: list[str] = []
+        self._duplicates = duplicates
+        self._room = _MOST_TEXT
+        self._depth = 0  # lists and maps that the value at hand stands in
+
+    def run(self, schema: Schema, value: Any) -> list[str]:
+        with contextlib.suppress(_Full):
+            self._value(schema, value, None)
+        return self.found
+
+    def _wrong(self, path: _Path, why: str) -> None:
+        text = f"{_shown(path)}: {why}"
+        self.found.append(text)
+        self._room -= len(text)
+        if len(self.found) == MOST_CAUSES or self._room < 0:
+            raise _Full
+
+    def _value(self, schema: Schema, value: Any, path: _Path) -> None:
+        if value is None:
             return
+        kind = schema.kind
+        if kind == s.STRUCT:
+            self._struct(schema, value, path)
+        elif kind == s.MAP:
+            self._map(schema, value, path)
+        elif kind == s.LIST:
+            self._list(schema, value, path)
+        elif kind in _NUMBERS:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                self._wrong(path, f"expected numeric (int or float), got {type_name(value)}")
+        elif kind in _TEXTS:
+            if not isinstance(value, str):
+                self._wrong(path, f"expected string, got &value.valueUnstructured{{Value:{syntax(value)}}}")
+        elif kind == s.BOOL:
+            if not isinstance(value, bool):
+                self._wrong(path, f"expected boolean, got &{{{plain(value)}}}")
+        elif kind in _ANY_SCALAR and isinstance(value, dict | list):
+            self._wrong(path, f"expected any scalar, got &{{{plain(value)}}}")
+
+    def _struct(self, schema: Schema, value: Any, path: _Path) -> None:
+        if not isinstance(value, dict):
+            self._wrong(path, f"expected map, got &{{{plain(value)}}}")
+            return
+        fields = schema.properties
         for name, inner in value.items():
-            _check(schema.items, inner, f"{path}.{name}", found, duplicates)
-    elif kind == s.LIST:
-        _check_list(schema, value, path, found, duplicates)
-    elif kind in _NUMBERS:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            found.append(f"{path}: expected numeric (int or float), got {type_name(value)}")
-    elif kind in _TEXTS:
-        if not isinstance(value, str):
-            found.append(f"{path}: expected string, got &value.valueUnstructured{{Value:{syntax(value)}}}")
-    elif kind == s.BOOL:
-        if not isinstance(value, bool):
-            found.append(f"{path}: expected boolean, got &{{{plain(value)}}}")
-    elif kind in _ANY_SCALAR and isinstance(value, dict | list):
-        found.append(f"{path}: expected any scalar, got &{{{plain(value)}}}")
+            field = fields.get(name)
+            if field is not None:
+                self._value(field.schema, inner, (path, f"f:{name}"))
+            elif not schema.preserve_unknown:
+                self._wrong((path, f"f:{name}"), "field not declared in schema")
+
+    def _map(self, schema: Schema, value: Any, path: _Path) -> None:
+        if not isinstance(value, dict):
+            self._wrong(path, f"expected map, got &{{{plain(value)}}}")
+            return
+        self._items(schema.items, ((inner, f"f:{name}") for name, inner in value.items()), path)
+
+    def _list(self, schema: Schema, value: Any, path: _Path) -> None:
+        if not isinstance(value, list):
+            self._wrong(path, f"expected list, got &{{{plain(value)}}}")
+            return
+        shape = shape_of(schema)
+        if shape.kind in (SET, KEYED):
+            self._items(schema.items, self._elements(shape, value, path), path)
+        else:
+            self._items(schema.items, ((item, f"i:{position}") for position, item in enumerate(value)), path)
+
+    def _elements(self, shape: Shape, items: list[Any], path: _Path) -> Iterator[tuple[Any, str]]:
+        """Each item and its path element, as far as the original looks."""
+        seen: set[str] = set()
+        for position, item in enumerate(items):
+            wrong = _wrong_item(shape, item)
+            if wrong:
+                self._wrong(path, f"element {position}: {wrong}")
+                return
+            element = shape.element(item)
+            if element in seen and not self._duplicates:
+                self._wrong(path, f"duplicate entries for key {element_text(element)}")
+            seen.add(element)
+            yield item, element
+
+    def _items(self, schema: Schema, items: Iterable[tuple[Any, str]], path: _Path) -> None:
+        self._depth += 1
+        # Far inside a type that holds itself, it would be asked again and again what fits.
+        fit = fits(schema) if self._depth < _SHALLOW else _surely_not
+        for item, element in items:
+            if not fit(item):
+                self._value(schema, item, (path, element))
+        self._depth -= 1
 
 
-def _check_struct(schema: Schema, value: Any, path: str, found: list[str], duplicates: bool) -> None:
-    if not isinstance(value, dict):
-        found.append(f"{path}: expected map, got &{{{plain(value)}}}")
-        return
-    fields = schema.properties
-    for name, inner in value.items():
-        field = fields.get(name)
-        if field is not None:
-            _check(field.schema, inner, f"{path}.{name}", found, duplicates)
-        elif not schema.preserve_unknown:
-            found.append(f"{path}.{name}: field not declared in schema")
+def _surely_not(value: Any) -> bool:
+    return False
 
 
-def _check_list(schema: Schema, value: Any, path: str, found: list[str], duplicates: bool) -> None:
-    if not isinstance(value, list):
-        found.append(f"{path}: expected list, got &{{{plain(value)}}}")
-        return
-    shape = shape_of(schema)
-    if shape.kind not in (SET, KEYED):
-        for position, item in enumerate(value):
-            _check(schema.items, item, f"{path}[{position}]", found, duplicates)
-        return
-    seen: set[str] = set()
-    for position, item in enumerate(value):
-        wrong = _wrong_item(shape, item)
-        if wrong:
-            found.append(f"{path}: element {position}: {wrong}")
-            return  # the original looks no further in this list
-        element = shape.element(item)
-        shown = element_text(element)
-        if element in seen and not duplicates:
-            found.append(f"{path}: duplicate entries for key {shown}")
-        seen.add(element)
-        _check(schema.items, item, path + shown, found, duplicates)
+def _shown(path: _Path) -> str:
+    elements = []
+    while path is not None:
+        path, element = path
+        elements.append(element)
+    return path_text(reversed(elements))
 
 
 def _wrong_item(shape: Shape, item: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pilothouse.kit.record import record
 from pilothouse.machinery.typed import fieldsv1
-from pilothouse.machinery.typed.fieldset import Node, union
+from pilothouse.machinery.typed.fieldset import Node, union, union_of
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
@@ -118,6 +118,7 @@ def capped(entries: list[Entry], limit: int = MAX_UPDATERS) -> list[Entry]:
     first: dict[str, Entry] = {}  # the oldest entry of each version
     gone: set[int] = set()
     merged: dict[str, Entry] = {}
+    sets: dict[str, list[Node]] = {}  # what each of these is made of
     for entry in updaters:
         if too_many <= 0:
             break
@@ -130,9 +131,10 @@ def capped(entries: list[Entry], limit: int = MAX_UPDATERS) -> list[Entry]:
         too_many -= 1
         if bucket is not entry:
             gone.add(id(bucket))
-            fields = union(bucket.fields, entry.fields)
-            buckets[version] = merged[version] = Entry(ANCIENT, UPDATE, version, "", entry.time, fields)
-    return [entry for entry in entries if id(entry) not in gone] + list(merged.values())
+            sets.setdefault(version, [bucket.fields]).append(entry.fields)
+            buckets[version] = merged[version] = Entry(ANCIENT, UPDATE, version, "", entry.time, {})
+    ancient = [entry.owning(union_of(sets[version])) for version, entry in merged.items()]
+    return [entry for entry in entries if id(entry) not in gone] + ancient
 
 
 def joined(entries: list[Entry], mine: Entry) -> list[Entry]:
