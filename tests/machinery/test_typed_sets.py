@@ -23,6 +23,7 @@ from pilothouse.machinery.typed.fieldset import (
     ordered,
     subtract,
     union,
+    union_of,
 )
 from pilothouse.machinery.typed.own import added
 from pilothouse.machinery.typed.text import element_text, member_texts, path_text, value_text
@@ -60,6 +61,12 @@ def test_operations_are_those_of_sets_of_paths(a: frozenset[Path], b: frozenset[
 def test_one_set_has_one_form(a: frozenset[Path], b: frozenset[Path]) -> None:
     assert json.dumps(union(of_paths(*a), of_paths(*b))) == json.dumps(of_paths(*(a | b)))
     assert json.dumps(subtract(of_paths(*(a | b)), of_paths(*b))) == json.dumps(of_paths(*(a - b)))
+
+
+@given(st.lists(SETS, min_size=1, max_size=5))
+@settings(deadline=None)
+def test_a_union_of_many_is_that_of_one_after_the_other(sets: list[frozenset[Path]]) -> None:
+    assert json.dumps(union_of([of_paths(*one) for one in sets])) == json.dumps(of_paths(*frozenset().union(*sets)))
 
 
 @given(SETS)

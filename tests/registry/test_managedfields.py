@@ -276,6 +276,14 @@ def test_an_applied_configuration_must_fit_its_type() -> None:
     )
 
 
+def test_of_very_many_problems_a_thousand_are_told() -> None:
+    config = thing(spec={"hosts": [str(number // 2) for number in range(4000)]})
+    with pytest.raises(APIError) as refused:
+        tracker(GATEWAY).apply(None, config, "ann", at(1))
+    lines = refused.value.message.splitlines()
+    assert (len(lines), lines[-1]) == (1001, '  .spec.hosts: duplicate entries for key [="999"]')
+
+
 def test_managed_fields_may_not_be_applied() -> None:
     config = thing()
     config["metadata"]["managedFields"] = []
