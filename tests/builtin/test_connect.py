@@ -82,9 +82,13 @@ def test_a_log_is_negotiated_as_if_it_were_an_object(tmp_path: Path) -> None:
             await world(inside)
             for accept in ("application/json", "text/plain, */*", "application/yaml", ""):
                 assert (await told(inside, "GET", f"{PODS}/pending/log", {"Accept": accept}))[0] == 204
-            status, message = await told(inside, "GET", f"{PODS}/none/log?tailLines=x", {"Accept": "text/plain"})
-            assert status == 406
-            assert message.startswith("only the following media types are accepted: application/json, application/yaml")
+            there_are = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+            for accept, why in (
+                ("text/plain", f"only the following media types are accepted: {there_are}"),
+                ("text/html", f"406: Not Acceptable\n\nAvailable representations: text/plain, {there_are}"),
+            ):
+                asked = await told(inside, "GET", f"{PODS}/none/log?tailLines=x", {"Accept": accept})
+                assert asked == (406, why)
 
     run(test())
 

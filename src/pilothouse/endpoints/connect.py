@@ -51,7 +51,7 @@ async def connect(scope: Scope, storage: Connecter, request: Request) -> Answer:
     if request.method not in storage.methods:
         raise method_not_allowed()
     if not storage.admitted:
-        scope.forms.negotiate(request, frozenset())
+        scope.forms.negotiate(request, frozenset(), said=("text/plain",))
     options = storage.options(info, query, _rest(request, info))
     if storage.admitted:
         write = scope.write(request, info, "", False)

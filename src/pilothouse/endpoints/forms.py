@@ -79,10 +79,15 @@ class Forms:
         self._streamed = (*self._offered, *self.streams)
         self.cbor = CBORForms(resource, codec)
 
-    def negotiate(self, request: Request, forms: frozenset[str], *, watchable: bool = False) -> Form:
-        """Raises NotAcceptable, in the words of this resource. `watchable`: the route offers streams as well."""
+    def negotiate(
+        self, request: Request, forms: frozenset[str], *, watchable: bool = False, said: tuple[str, ...] = ()
+    ) -> Form:
+        """Raises NotAcceptable, in the words of this resource. `watchable`: the route offers streams as well.
+
+        `said`: media types that the route says it has, though no answer is negotiated to one.
+        """
         if self.resource.typed:
-            routed = self._streamed if watchable else self._offered
+            routed = said + (self._streamed if watchable else self._offered)
             if not routable(request.header(b"accept") or "", routed):
                 raise unroutable(request, routed)
         return negotiate(request, offered=self._offered, forms=forms, told=self._everywhere)
