@@ -13,7 +13,9 @@ _PARTIAL = "PartialObjectMetadata"
 class CustomForms(Forms):
     """`binary` is set after the offer of whole objects was made without it."""
 
-    def negotiate(self, request: Request, forms: frozenset[str], *, watchable: bool = False) -> Form:
+    def negotiate(
+        self, request: Request, forms: frozenset[str], *, watchable: bool = False, said: tuple[str, ...] = ()
+    ) -> Form:
         accept = request.header(b"accept") or ""
         if PROTOBUF in accept and _PARTIAL in accept:
             try:
@@ -22,4 +24,4 @@ class CustomForms(Forms):
                 form = None
             if form is not None and (form.media_type != PROTOBUF or form.form.startswith(_PARTIAL)):
                 return form
-        return super().negotiate(request, forms, watchable=watchable)
+        return super().negotiate(request, forms, watchable=watchable, said=said)
