@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hostile import mutated, nasty
+from hostile import mutated, nasty, simple
 from hostile.assault import survived
 from support.api import Api
 from support.server import Server
@@ -25,3 +25,7 @@ def test_nasty_bodies_are_answered_and_nobody_waits(target: Server, caller: Api,
 
 def test_damaged_bodies_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
     survived(target, caller, mutated.requests(caller))
+
+
+def test_simple_bodies_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
+    survived(target, caller, simple.requests())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hostile import mutated, nasty, nasty_cbor
+from hostile import mutated, nasty, nasty_cbor, simple
 from hostile.assault import survived
 from support.api import Api
 from support.server import CONFORMANCE_FLAGS, Server
@@ -36,6 +36,10 @@ def test_nasty_bodies_are_answered_and_nobody_waits(target: Server, caller: Api)
 
 def test_damaged_bodies_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
     survived(target, caller, mutated.cbor_requests())
+
+
+def test_simple_bodies_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
+    survived(target, caller, simple.cbor_requests())
 
 
 def test_refusals_in_cbor_are_bounded_too(caller: Api) -> None:
