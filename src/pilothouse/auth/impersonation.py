@@ -17,7 +17,7 @@ from pilothouse.auth.attributes import Attributes, Authorizer, Decision
 from pilothouse.auth.authenticators import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
 from pilothouse.auth.order import MASTERS
 from pilothouse.auth.refusal import refusal_at_the_door
-from pilothouse.auth.usernames import NODES, account_groups, account_of, node_of
+from pilothouse.auth.usernames import NODE_CLAIM, NODES, account_groups, account_of, node_of
 from pilothouse.kit.record import record
 from pilothouse.machinery import names
 from pilothouse.machinery.errors import APIError, bad_request
@@ -26,7 +26,6 @@ from pilothouse.registry.request import Caller
 
 _GROUP: Final = "authentication.k8s.io"
 _VERSION: Final = "v1"
-_NODE_CLAIM: Final = "authentication.kubernetes.io/node-name"
 _REMEMBERED: Final = 10_000  # users
 _ASKED_ONE_BY_ONE: Final = 3  # from the next one on, all are asked about at once first
 _PATH: Final = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
@@ -157,7 +156,7 @@ def _called(mode: str) -> str:
 def _associated_node(wanted: Wanted, caller: Caller) -> _Attempt | None:
     """An account of a pod acts as the pod's node."""
     node = node_of(wanted.name) if wanted.only_named else None
-    if node is None or account_of(caller.name) is None or dict(caller.extra).get(_NODE_CLAIM) != (node,):
+    if node is None or account_of(caller.name) is None or dict(caller.extra).get(NODE_CLAIM) != (node,):
         return None
     return _node_attempt("associated-node", "*")
 

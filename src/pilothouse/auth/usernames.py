@@ -11,6 +11,7 @@ NODE_PREFIX: Final = "system:node:"
 NODES: Final = "system:nodes"
 ACCOUNT_PREFIX: Final = "system:serviceaccount:"
 ACCOUNTS: Final = "system:serviceaccounts"
+NODE_CLAIM: Final = "authentication.kubernetes.io/node-name"  # in what else is known of a service account
 
 
 def node_of(name: str) -> str | None:

@@ -17,6 +17,7 @@ from pilothouse.builtin.grace import grace_of
 from pilothouse.builtin.namerules import AS_GIVEN
 from pilothouse.builtin.oddparts import OTHER_VERSIONS, PartContext, connecter, odd_storage
 from pilothouse.builtin.resource.adminaccess import guard_admin_access
+from pilothouse.builtin.resource.statusrights import guard_status
 from pilothouse.builtin.types import META, TypeTable
 from pilothouse.builtin.virtuals import VirtualContext, kept, owner, virtual_resource, virtual_storage
 from pilothouse.endpoints.body import BodyDecoder, Reading, Target
@@ -87,6 +88,7 @@ class BuiltinServer:
             store = GenericStore(resource, self._needs.open_storage(resource.prefix), services)
             self.stores[resource.group, resource.plural] = store
         guard_admin_access(self.stores)
+        guard_status(self.stores, identity.authorizer)
         for resource in self._resources:
             for version, served in resource.versions.items():
                 if served.served:

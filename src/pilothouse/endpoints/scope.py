@@ -100,6 +100,7 @@ class Scope:
             service_families=self.options.service_families,
             sent=sent or partial(sent_options, request),
             note=notes.__setitem__ if notes is not None else _no_note,
+            verb=info.verb,
         )
 
 

@@ -17,7 +17,7 @@ Settle = Callable[[bool], Awaitable[None]]
 
 
 class Claims(Protocol):
-    """The generic store asks between a kind's own `prepare` and its validation."""
+    """The generic store asks between a kind's own `prepare` and its validation, of writes to a part of it too."""
 
     async def claim(self, obj: Object, old: Object | None, write: Write) -> Settle | None:
         """Take what `obj` needs beyond `old`, and say so in `obj`; None where nothing is to be settled.

@@ -63,7 +63,7 @@ class Write:
 
     `sent` gives the members of the options as they were sent, for who is told of them. `note` keeps a name and a text
     for the audit log. `judged`: webhooks and policies have seen it already, in the shape of the subresource.
-    `collection`: one of many that a request deletes.
+    `collection`: one of many that a request deletes. `verb`: as authorizers know it.
     """
 
     namespace: str
@@ -83,6 +83,7 @@ class Write:
     note: Callable[[str, str], None] = _unheard
     judged: bool = False
     collection: bool = False
+    verb: str = "update"
 
     def context(self) -> Context:
         return Context(

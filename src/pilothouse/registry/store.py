@@ -355,8 +355,7 @@ class GenericStore:
         obj.setdefault("metadata", {})
         meta.check_version(self.resource, name, obj, old, unconditional=free)
         await self._aside(write.load.size, self._shape_update, obj, old, write)
-        if not write.subresource:
-            await pending.take(obj, old, write)
+        await pending.take(obj, old, write)
         await self._aside(self._weight(write), self._check_update, obj, old, write)
         await self.services.admission.validate("UPDATE", obj, old, write)
         old["metadata"].pop("resourceVersion", None)

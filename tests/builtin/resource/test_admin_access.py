@@ -38,8 +38,8 @@ def _claim(admin: bool) -> Object:
     return {"metadata": {"name": "c"}, "spec": {"devices": {"requests": [request]}}}
 
 
-def _judge(labels: dict[str, str], obj: Object, old: Object | None = None) -> None:
-    write = Write("n", "c", "v1", datetime(2024, 1, 1, tzinfo=UTC), lambda text: None)
+def _judge(labels: dict[str, str], obj: Object, old: Object | None = None, part: str = "") -> None:
+    write = Write("n", "c", "v1", datetime(2024, 1, 1, tzinfo=UTC), lambda text: None, part)
     asyncio.run(AdminAccess(Namespaces(labels), "ResourceClaim", ("spec",)).claim(obj, old, write))
 
 
@@ -54,3 +54,14 @@ def test_what_asks_for_nothing_or_was_let_in_passes() -> None:
     _judge({LABEL: "true"}, _claim(True))
     _judge({}, _claim(False))
     _judge({}, _claim(True), _claim(True))
+
+
+def test_devices_with_such_access_are_given_there_alone() -> None:
+    results = [{"request": "r"}, {"request": "r", "adminAccess": True}]
+    given = {**_claim(True), "status": {"allocation": {"devices": {"results": results}}}}
+    with pytest.raises(
+        APIError, match=r"status\.allocation\.devices\.results\[1\]\.adminAccess: Forbidden: admin access"
+    ):
+        _judge({}, given, _claim(True), "status")
+    _judge({LABEL: "true"}, given, _claim(True), "status")
+    _judge({}, given, given, "status")

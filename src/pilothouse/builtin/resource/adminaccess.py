@@ -28,8 +28,9 @@ class AdminAccess:
 
     async def claim(self, obj: Object, old: Object | None, write: Write) -> Settle | None:
         """Raises Invalid. What was let in once is not asked for again."""
-        asked = self._asked(obj)
-        if not asked or (old is not None and self._asked(old)):
+        find = _granted if write.subresource else self._asked
+        asked = find(obj)
+        if not asked or (old is not None and find(old)):
             return None
         namespace = await self._namespaces.get("", write.namespace)
         labels = namespace["metadata"].get("labels") if namespace is not None else None
@@ -51,6 +52,13 @@ class AdminAccess:
             if (request.get("exactly") or {}).get("adminAccess"):
                 found.append(f"spec.devices.requests[{index}].adminAccess")  # of templates too
         return found
+
+
+def _granted(obj: Object) -> list[str]:
+    """The path of the first device in the status of a claim that was given with such access."""
+    results = (((obj.get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or ()
+    found = (index for index, result in enumerate(results) if result.get("adminAccess"))
+    return [f"status.allocation.devices.results[{index}].adminAccess" for index in found][:1]
 
 
 def guard_admin_access(stores: Stores) -> None:
