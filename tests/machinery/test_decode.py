@@ -293,6 +293,34 @@ def test_any_document_is_decoded_or_refused_in_words(value: Any) -> None:
     assert again.strict == []
 
 
+@settings(max_examples=300, deadline=None)
+@given(JSON_VALUES)
+def test_what_does_not_fit_is_told_the_same_without_the_texts_of_numbers(value: Any) -> None:
+    schema = builtin_types().get(CORE, "Pod")
+    text = dumps({"spec": value, "status": {}})
+    try:
+        decode_json(schema, text)
+    except DecodeError as refused:
+        with pytest.raises(DecodeError) as exactly:  # for a member is there twice
+            decode_json(schema, text[:-1] + b',"status":{}}')
+        assert str(exactly.value) == str(refused)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "told"),
+    [
+        ('"name":1', '"image":2', "json: cannot unmarshal number into Go struct field Container.spec.containers.name"),
+        ('"name":1', '"resources":{"limits":{"cpu":"x"}}', "quantities must match"),
+        ('"name":1', '"env":[{"valueFrom":{"resourceFieldRef":{"divisor":"x"}}}]', "quantities must match"),
+        ('"resources":{"limits":{"cpu":"x"}}', '"name":1', "quantities must match"),
+        ('"name":1', '"x":2', "json: cannot unmarshal number into Go struct field Container.spec.containers.name"),
+    ],
+)
+def test_behind_what_does_not_fit_only_what_ends_decoding_counts(first: str, then: str, told: str) -> None:
+    document = f'{{"spec":{{"containers":[{{}},{{{first}}},{{{then}}}]}}}}'
+    assert refusal("Pod", document).startswith(told)
+
+
 # Types of these use an alias that the table of types does not resolve.
 ALIASED = frozenset({"MutatingAdmissionPolicy", "MutatingWebhookConfiguration"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pilothouse.machinery.decode.explain import explain
+from pilothouse.machinery.decode.explain import explain, refusal
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
 from pilothouse.machinery.jsoncodec import dumps, exact, loads, surely_unique
@@ -39,7 +39,7 @@ def _decoder(schema: Schema) -> Decoder:
         except RecursionError:
             raise DecodeError("exceeded max depth") from None
         if findings.unknown:
-            explain(schema, value, findings)
+            explain(schema, value, findings, fits=True)
         return made
 
     return decode_value
@@ -59,13 +59,16 @@ def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | 
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:
+        why = refusal(schema, value) if surely_unique(data, value) else None
+        if why is not None:
+            raise DecodeError(why) from None
         return _again(schema, data, strict)
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if strict.inexact or not surely_unique(data, value):
         return _again(schema, data, strict)
     if strict.unknown and findings is not None:
-        explain(schema, value, findings)
+        explain(schema, value, findings, fits=True)
     return made
 
 
@@ -94,5 +97,5 @@ def _again(schema: Schema, data: bytes, findings: Findings) -> dict[str, Any]:
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if findings.unknown or repeated:
-        explain(schema, value, findings, repeated)
+        explain(schema, value, findings, repeated, fits=True)
     return made

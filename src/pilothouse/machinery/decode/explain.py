@@ -9,6 +9,8 @@ client sees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 
 from pilothouse.machinery import quantity as quantities
@@ -33,19 +35,38 @@ _PLAIN_NAMES: Final = {
 }  # fmt: skip
 
 
-def explain(schema: Schema, value: Any, findings: Findings, repeated: Repeated | None = None) -> None:
-    """Add all strict findings, then raise DecodeError if the value does not fit."""
-    _Walk(findings, repeated or {}).run(schema, value)
+def explain(
+    schema: Schema, value: Any, findings: Findings, repeated: Repeated | None = None, *, fits: bool = False
+) -> None:
+    """Add all strict findings, then raise DecodeError if the value does not fit. `fits`: it is known to fit."""
+    with suppress(_Told):
+        _Walk(findings, repeated or {}, fits=fits).run(schema, value)
+
+
+def refusal(schema: Schema, value: Any) -> str | None:
+    """Why a value does not fit; None where the text that a number had is needed to tell."""
+    walk = _Walk(Findings(), {})
+    try:
+        walk.run(schema, value)
+    except DecodeError as wrong:
+        return None if walk.inexact else str(wrong)
+    return None
+
+
+class _Told(Exception):
+    """There is no more to tell."""
 
 
 class _Walk:
-    def __init__(self, findings: Findings, repeated: Repeated) -> None:
+    def __init__(self, findings: Findings, repeated: Repeated, *, fits: bool = False) -> None:
         self.findings = findings
+        self.fits = fits
         self.repeated = repeated
         self.saved: str | None = None  # the first type error,
         self.saved_parts: tuple[str, str, tuple[str, ...]] | None = None  # and what it is made of
         self.owner: Schema | None = None  # the struct that has the field at hand
         self.stack: tuple[str, ...] = ()  # field names down to the one at hand
+        self.inexact = False  # whether a number was looked at whose text is not known
 
     def run(self, schema: Schema, value: Any) -> None:
         self._value(schema, value, "")
@@ -69,16 +90,21 @@ class _Walk:
         if value.__class__ is not dict:
             self._mistyped(value, self._type_name(schema))
             return
+        if self.saved is not None and ending_fields(schema).isdisjoint(value):
+            return
         outer = self.owner, self.stack
         seen: set[str] = set()
         places = field_places(schema)
         for key, item in self.repeated.get(id(value)) or value.items():
             place = places.get(key)
-            if place is None:
-                self.findings.note(f"unknown field {quote(_under(path, key))}")
+            if self.saved is not None:  # then nobody is told of findings, and only what ends decoding still counts
+                if place is None or key not in ending_fields(schema):
+                    continue
+            elif place is None:
+                self._note("unknown", path, key)
                 continue
-            if key in seen:
-                self.findings.note(f"duplicate field {quote(_under(path, key))}")
+            elif key in seen:
+                self._note("duplicate", path, key)
             seen.add(key)
             inner, above, fits = place
             if item.__class__ is fits:
@@ -87,6 +113,11 @@ class _Walk:
             self.stack = (*outer[1], *above, key)
             self._value(inner, item, _under(path, key))
         self.owner, self.stack = outer
+
+    def _note(self, what: str, path: str, key: str) -> None:
+        self.findings.note(f"{what} field {quote(_under(path, key))}")
+        if self.fits and self.findings.full:
+            raise _Told
 
     def _map(self, schema: Schema, value: Any, path: str) -> None:
         if value.__class__ is not dict:
@@ -101,11 +132,13 @@ class _Walk:
             self._first_wrong(items, value.values())
             return
         for key, item in pairs or value.items():
+            if self.saved is not None and not ends_decoding(items):
+                return
             if key not in seen:
                 seen.add(key)
             elif key not in told:
                 told.add(key)
-                self.findings.note(f"duplicate field {quote(_under(path, key))}")
+                self._note("duplicate", path, key)
             if not texts or item.__class__ is not str:
                 self._value(items, item, _under(path, key))
 
@@ -118,7 +151,19 @@ class _Walk:
             self._first_wrong(items, value)
             return
         for index, item in enumerate(value):
+            if self.saved is not None:
+                self._rest(items, value, index)
+                return
             self._value(items, item, f"{path}[{index}]")
+
+    def _rest(self, items: Schema, value: list[Any], start: int) -> None:
+        """The items that are left when it is known that something does not fit."""
+        if not ends_decoding(items):
+            return
+        harmless = ending_fields(items).isdisjoint if items.kind == s.STRUCT else None
+        for item in islice(value, start, None):
+            if harmless is None or item.__class__ is not dict or not harmless(item):
+                self._value(items, item, "")
 
     def _first_wrong(self, schema: Schema, values: Iterable[Any]) -> None:
         """Scalars of which only the first that does not fit can be told of."""
@@ -149,7 +194,7 @@ class _Walk:
         if kind_of(value) != "number":
             self._mistyped(value, name)
         elif value.__class__ is not int or not least <= value <= most:
-            self._save(f"number {number_text(value)}", name)
+            self._save(f"number {self._number(value)}", name)
 
     def _choice(self, name: str, value: Any) -> None:
         """A schema or something else; what is inside has a decoder of its own, whose refusal is final."""
@@ -164,6 +209,7 @@ class _Walk:
         for item in value if value.__class__ is list else [value]:
             if self.owner is not None and item.__class__ in (dict, list):
                 inner._value(self.owner, item, "")
+        self.inexact = self.inexact or inner.inexact
         if inner.saved_parts is not None:
             what, type_name, below = inner.saved_parts
             self.stack = (*self.stack, *below)
@@ -183,7 +229,7 @@ class _Walk:
 
     def quantity(self, value: Any) -> None:
         """A refused quantity ends decoding."""
-        text = value if value.__class__ is str else number_text(value) if kind_of(value) == "number" else "{}"
+        text = value if value.__class__ is str else self._number(value) if kind_of(value) == "number" else "{}"
         try:
             quantities.shown(text)
         except quantities.QuantityError as wrong:
@@ -196,7 +242,7 @@ class _Walk:
         if kind_of(value) != "number":
             raise DecodeError(self._wrong(kind_of(value), "int32"))
         if value.__class__ is not int or not INT32_LEAST <= value <= INT32_MOST:
-            raise DecodeError(self._wrong(f"number {number_text(value)}", "int32"))
+            raise DecodeError(self._wrong(f"number {self._number(value)}", "int32"))
 
     def text(self, value: Any, parse: Callable[[str], Any]) -> None:
         """A time or a duration."""
@@ -206,6 +252,15 @@ class _Walk:
             parse(value)
         except times.TimeError as wrong:
             raise DecodeError(str(wrong)) from None
+
+    def _number(self, value: Any) -> str:
+        """A number as it stood in the document, or as Go would write it."""
+        if isinstance(value, Literal):
+            return value.text
+        if isinstance(value, float):
+            self.inexact = True
+            return go_float(value)
+        return str(value)
 
     def _mistyped(self, value: Any, name: str) -> None:
         self._save(kind_of(value), name)
@@ -238,13 +293,6 @@ def _under(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def number_text(value: Any) -> str:
-    """A number as it stood in the document, or as Go would write it."""
-    if isinstance(value, Literal):
-        return value.text
-    return go_float(value) if isinstance(value, float) else str(value)
-
-
 def go_type_name(schema: Schema, owner: str) -> str:
     """How Go's reflection names a type, seen from a struct of package `owner`."""
     if schema.kind == s.STRUCT:
@@ -259,6 +307,21 @@ def go_type_name(schema: Schema, owner: str) -> str:
     if schema.name in ("", "int", plain) or schema.kind not in (s.STRING, s.BOOL, s.INT32, s.INT64):
         return plain
     return schema.name if "." in schema.name else f"{owner.rpartition('/')[2]}.{schema.name}"
+
+
+def ends_decoding(schema: Schema) -> bool:
+    """Whether what is wrong in a value of this type may end decoding."""
+    known: bool | None = schema.compiled.get("decode.ends")
+    if known is None:
+        schema.compiled["decode.ends"] = True  # of a type that holds itself
+        if schema.kind == s.STRUCT:
+            known = any(ends_decoding(field.schema) for field in schema.fields)
+        elif schema.kind in (s.MAP, s.LIST):
+            known = ends_decoding(schema.items)
+        else:
+            known = schema.kind in _READERS or schema.name in JSON_SCHEMA_CHOICES
+        schema.compiled["decode.ends"] = known
+    return known
 
 
 _Place = tuple[Schema, tuple[str, ...], type | None]
@@ -278,4 +341,13 @@ def field_places(schema: Schema) -> dict[str, _Place]:
             else:
                 made[field.name] = (field.schema, (), _FITS.get(field.schema.kind))
         schema.compiled["decode.places"] = made
+    return made
+
+
+def ending_fields(schema: Schema) -> frozenset[str]:
+    """The fields in which something may end decoding."""
+    made: frozenset[str] | None = schema.compiled.get("decode.ending")
+    if made is None:
+        made = frozenset(name for name, place in field_places(schema).items() if ends_decoding(place[0]))
+        schema.compiled["decode.ending"] = made
     return made

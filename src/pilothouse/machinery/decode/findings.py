@@ -34,7 +34,12 @@ class Findings:
         self.unknown = False
         self.inexact = False
 
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is noted."""
+        return len(self.strict) >= self.LIMIT
+
     def note(self, text: str) -> None:
         """Add a strict finding."""
-        if len(self.strict) < self.LIMIT and text not in self.strict:
+        if not self.full and text not in self.strict:
             self.strict.append(text)
