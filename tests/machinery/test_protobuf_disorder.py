@@ -108,6 +108,34 @@ def test_what_an_entry_leaves_out_is_empty() -> None:
     assert read("ConfigMap", field(2, field(2, b"x") + field(1, b"a")))["data"] == {"a": "x"}
 
 
+def random_entry(rng: random.Random) -> tuple[bytes, str, str]:
+    """An entry's payload, and what it tells: some leave something out, tell it in another order, or more than once."""
+    key, value = (rng.choice(("", "é", "a" * 130, f"{rng.randrange(5000):x}", "\x12\n")) for _ in range(2))
+    one, two = field(1, key.encode()), field(2, value.encode())
+    return rng.choice(
+        (
+            (one + two, key, value), (one + two, key, value), (one, key, ""), (two, "", value), (b"", "", ""),
+            (two + one, key, value), (one + two + one, key, value), (two + two + one + one, key, value),
+            (field(1, b"other") + one + b"\x98\x7f\x01" + two, key, value),
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_entries_are_read_as_each_of_them_would_be(seed: int) -> None:
+    rng = random.Random(seed)
+    entries = [random_entry(rng) for _ in range(3000)]
+    if seed % 2:  # few, again and again
+        entries = rng.choices(entries[:20], k=9000)
+    told = {key: value for _, key, value in entries}
+    data = b"".join(field(2, payload) for payload, _, _ in entries)
+    assert list(read("ConfigMap", data)["data"].items()) == sorted(told.items())
+    for wrong in (field(2, b"\x0a\x05"), b"\x12\x7f", field(2, b"\x0c")):
+        for place in (len(data), len(b"".join(field(2, payload) for payload, _, _ in entries[:2000]))):
+            with pytest.raises(protobuf.ProtobufError, match=r"unexpected (EOF|end of group)"):
+                read("ConfigMap", data[:place] + wrong + data[place:])
+
+
 def test_numbers_of_a_list_may_be_packed_or_not() -> None:
     def groups(data: bytes) -> object:
         return read("PodSecurityContext", data).get("supplementalGroups")
@@ -124,6 +152,7 @@ def test_numbers_of_a_list_may_be_packed_or_not() -> None:
 def test_of_what_is_wrong_the_first_is_named() -> None:
     wrong_name, wrong_place = field(1, b"\x08\x01"), b"\x10\x01"  # a number where texts or messages belong
     for data, told in (
+        (field(1, field(11, b"\x0a\x05a")) + wrong_place, "unexpected EOF"),  # an entry of a map
         (wrong_name + wrong_place, "wrong wireType = 0 for field Name"),
         (wrong_place + wrong_name, "wrong wireType = 0 for field Spec"),
         (field(2, field(2, b"\x08\x01")) + wrong_name, "wrong wireType = 0 for field Name"),

@@ -16,9 +16,10 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
 from pilothouse.machinery.protobuf.encoder import lazily, tag
+from pilothouse.machinery.protobuf.entries import entry_reader
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
-from pilothouse.machinery.protobuf.rest import check_count, in_order, rest_of
+from pilothouse.machinery.protobuf.rest import check_count, rest_of
 from pilothouse.machinery.protobuf.wire import (
     LENGTH,
     VARINTS,
@@ -117,8 +118,8 @@ class _Source:
         self.waiting: list[Slot] = []  # read, but to be put into `d` behind fields that are read later
         self.names: dict[str, Any] = {
             "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
-            "N": Odd(), "Odd": Odd, "Loose": Loose, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged,
-            "schema": schema, "run": run, "check_count": check_count, "in_order": in_order,
+            "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged,
+            "schema": schema, "run": run, "check_count": check_count,
         }  # fmt: skip
 
     def build(self) -> tuple[str, dict[str, Any]]:
@@ -188,9 +189,7 @@ class _Source:
             self._add(2, f"while t == {number}:")
             self._value(slot, 3, "l.append({})")
         elif slot.label == MAP:
-            self._add(2, f"{target} m = {{}}", "p, u = '', False", f"while t == {number}:")
-            self._entry(slot)
-            self._add(2, "if u: in_order(m)")
+            self._entries(slot, target, number)
         else:
             self._value(slot, 2, f"{target} {{}}", self._kept(slot))
         self._else(slot, target)
@@ -207,7 +206,7 @@ class _Source:
         self._value(slot, 3, "l.append({})")
         self._add(2, "else:")
         self._length(3)
-        self._add(3, "if e > end: raise Odd", "if n: l += packed(b[i:e])", *self._next("e"))
+        self._add(3, "if e > end: raise Odd", "if n: l += packed(b[j:e])", *self._next("e"))
         self._add(1, f"if l: {target} l")
         self._else(slot, target)
 
@@ -218,7 +217,7 @@ class _Source:
             self._add(1, f"{filled} = {{}}")
         self._add(1, f"if t == {number}:")
         self._length(2)
-        self._add(2, f"{function}(b, s, i, e, {filled})", *self._next("e"))
+        self._add(2, f"{function}(b, s, j, e, {filled})", *self._next("e"))
         shown = members(slot.schema)
         if shown:
             self._add(1, f"else: {filled}.update({{{', '.join(shown)}}})")
@@ -242,14 +241,17 @@ class _Source:
         return [*step, "t = b[i] | b[i + 1] << 8 if i < end else 0" if self.wide else "t = b[i] if i < end else 0"]
 
     def _length(self, indent: int) -> None:
-        """Reads the length behind the tag: then the payload is at i to e."""
+        """Reads the length behind the tag: then the payload is at j to e.
+
+        `i` stays at the tag until the field is read, for a message that is `Damaged` tells where that is.
+        """
         size = 2 if self.wide else 1
         self._add(
             indent,
             f"n = b[i + {size}]",
-            f"if n < 128: i += {size + 1}",
-            f"else: n, i = R(b, i + {size})",
-            "e = i + n",
+            f"if n < 128: j = i + {size + 1}",
+            f"else: n, j = R(b, i + {size})",
+            "e = j + n",
         )
 
     def _value(self, slot: Slot, indent: int, put: str, kept: str = "") -> None:
@@ -260,11 +262,11 @@ class _Source:
             self._add(
                 indent,
                 f"n = b[i + {size}]",
-                f"if n < 128: i += {size + 1}",
-                f"else: n, i = {read}(b, i + {size})",
+                f"if n < 128: j = i + {size + 1}",
+                f"else: n, j = {read}(b, i + {size})",
             )
             self._put("n != 0" if slot.kind == s.BOOL else "n", indent, put, kept)
-            self._add(indent, *self._next())
+            self._add(indent, *self._next("j"))
         elif slot.kind == s.FLOAT64:
             self.names["F"] = specials.decode_double
             self._add(indent, f"e = i + {size + 8}", "if e > end: raise Odd")
@@ -273,7 +275,7 @@ class _Source:
         else:
             self._length(indent)
             more = self._empty_items(slot, indent)
-            self._put(self._payload(slot, "i", "e", indent + more), indent + more, put, kept)
+            self._put(self._payload(slot, indent + more), indent + more, put, kept)
             self._add(indent, *self._next("e"))
 
     def _empty_items(self, slot: Slot, indent: int) -> int:
@@ -286,9 +288,9 @@ class _Source:
         self._add(
             indent,
             "if not n:",
-            f"    if b[i - 2] != {ord(written[-1])}: raise Odd",  # a zero of more than one byte
-            f"    e = run(b, i - {len(written) + 1}, i, end)",
-            f"    n = (e - i) // {len(written) + 1} + 1",
+            f"    if j - i != {len(written) + 1}: raise Odd",  # a zero of more than one byte
+            "    e = run(b, i, j, end)",
+            f"    n = (e - i) // {len(written) + 1}",
             f"    l += {several}",
             "else:",
         )
@@ -305,18 +307,18 @@ class _Source:
         if late:
             self._add(indent, f"else: {put.format('N')}")
 
-    def _payload(self, slot: Slot, start: str, stop: str, indent: int) -> str:
-        """The expression for a value whose bytes are at start to stop."""
+    def _payload(self, slot: Slot, indent: int) -> str:
+        """The expression for a value whose bytes are at j to e."""
         if slot.kind == s.STRING:
-            self._add(indent, f"v = s[{start}:{stop}]", "if not v.isascii(): v = U(v)")
+            self._add(indent, "v = s[j:e]", "if not v.isascii(): v = U(v)")
             return "v"
         if slot.kind in _FROM_BYTES:
             function = f"P{slot.number}"
             self.names[function] = _FROM_BYTES[slot.kind]
             # Embedded objects and byte strings must be whole: what was cut short is not worth parsing.
-            return f"{function}(b[{start}:{stop}])"
+            return f"{function}(b[j:e])"
         deeper = ", depth + 1" if self.nests and slot.kind != plan.WRAPPED and self._target_nests(slot) else ""
-        return f"{self._nested(slot)}(b, s, {start}, {stop}, {{}}{deeper})"
+        return f"{self._nested(slot)}(b, s, j, e, {{}}{deeper})"
 
     def _target_nests(self, slot: Slot) -> bool:
         message = plan.message_of(slot)
@@ -328,44 +330,25 @@ class _Source:
             lazily(self.names, function, lambda: decoder(slot.schema) if slot.kind == s.STRUCT else _indirect(slot))
         return function
 
-    def _entry(self, slot: Slot) -> None:
-        """Reads one entry of a map: a key and then a value, of which some writers leave out what is empty.
-
-        `u` tells that the keys do not rise.
-        """
-        self._add(3, "q = i")
-        self._length(3)
-        self._add(
-            3,
-            "if n and b[i] == 10:",
-            "    n = b[i + 1]",
-            "    if n < 128: i += 2",
-            "    else: n, i = R(b, i + 1)",
-            "    j = i + n",
-            "    k = s[i:j]",
-            "    if not k.isascii(): k = U(k)",
-            "else: k, j = '', i",
-            "if k <= p:",
-            "    u = bool(m)",
-            "    if k == p:",  # the last of equal ones will do
-            "        w = run(b, q, e, end)",
-            "        j += w - e",
-            "        e = w",
-            "p = k",
-        )
+    def _entries(self, slot: Slot, target: str, number: int) -> None:
+        """Reads a map."""
         if slot.kind in plan.VARINTS or slot.kind == s.FLOAT64:
             raise plan.ProtobufPlanError(f"a map of {slot.kind}")
-        self._add(
-            3,
-            "if j != e:",
-            "    if b[j] != 18: raise Loose",
-            "    n = b[j + 1]",
-            "    if n < 128: j += 2",
-            "    else: n, j = R(b, j + 1)",
-            "    if j + n != e: raise Loose",
-        )
-        self._put(self._payload(slot, "j", "e", 3), 3, "m[k] = {}", "")
-        self._add(3, *self._next("e"))
+        function = f"M{slot.number}"
+        self.names[function] = entry_reader(tag(slot), self._value_of(slot), several=slot.kind in (s.STRING, s.BYTES))
+        deeper = ", depth + 1" if self.nests and self._target_nests(slot) else ""
+        self._add(2, f"m, i = {function}(b, s, i, end{deeper})", f"{target} m", *self._next())
+        self._add(2, f"if t == {number}: raise Odd")
+
+    def _value_of(self, slot: Slot) -> Callable[..., Any] | None:
+        """What makes a map's values of (data, wire text, from, to, depth)."""
+        if slot.kind == s.STRING:
+            return None
+        if slot.kind in _FROM_BYTES:
+            of_bytes = _FROM_BYTES[slot.kind]
+            return lambda b, s, i, e: of_bytes(b[i:e])
+        names, function = self.names, self._nested(slot)
+        return lambda b, s, i, e, *depth: names[function](b, s, i, e, {}, *depth)
 
 
 def _indirect(slot: Slot) -> Decoder:

@@ -50,10 +50,10 @@ def repair(schema: Schema, data: bytes) -> bytes:
 def check(schema: Schema, data: bytes, read: int) -> None:
     """Raises ProtobufError for data that is no message of the type: of what is wrong, what comes first.
 
-    Messages in it that end up to `read` are known to be right.
+    The fields before `read` are known to be right, if that is within the message.
     """
     try:
-        _read(known(schema), data, 0, True, read)
+        _read(known(schema), data, 0, True, read if read <= len(data) else 0)
     except IndexError:
         raise ProtobufError(_EOF) from None
 
@@ -179,12 +179,12 @@ def known(schema: Schema) -> Known:
     return made
 
 
-def _read(fields: Known, data: bytes, depth: int, only_check: bool, checked: int = 0) -> bytes:
-    """One message, which is all of `data`; nothing of worth where it is only to be checked, from `checked` on."""
+def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0) -> bytes:
+    """One message, which is all of `data`; nothing of worth where it is only to be checked, from `at` on."""
     if depth > MAX_DEPTH:
         raise ProtobufError("proto: message is nested too deep")
     found: dict[int, Any] = {}  # by field number: a value, the parts of a message, values of a list, a map
-    ways, end, at, last = fields.ways, len(data), 0, -1
+    ways, end, last = fields.ways, len(data), -1
     strange: set[int] = set()  # tags of unknown numbers
     while at < end:
         start = at
@@ -214,8 +214,6 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, checked: int
                 at = value_at + size
             else:
                 value_at, at = length(data, at, end)
-            if at <= checked:
-                continue
             if way.label == MAP:
                 key, written = _entry(way, data, value_at, at, depth, only_check)
                 found.setdefault(way.number, {})[key] = written
@@ -304,9 +302,9 @@ def unpacked(data: bytes, wire: int) -> list[bytes]:
     return [values[text] for text in texts]
 
 
-def _entry(way: Way, data: bytes, at: int, end: int, depth: int, only_check: bool) -> tuple[bytes, bytes]:
-    """Key and written value of a map's entry; what is missing is empty."""
-    key = value = b""
+def entry_parts(data: bytes, at: int, end: int) -> tuple[int, int, int, int]:
+    """Where key and value of a map's entry begin and end; what is missing is empty."""
+    key_at = key_end = value_at = value_end = end
     while at < end:
         tag = data[at]
         at += 1
@@ -318,15 +316,22 @@ def _entry(way: Way, data: bytes, at: int, end: int, depth: int, only_check: boo
             else:
                 start, at = length(data, at, end)
             if tag == 10:
-                key = data[start:at]
+                key_at, key_end = start, at
             else:
-                value = data[start:at]
+                value_at, value_end = start, at
         else:
             tag, at = read_unsigned(data, at - 1)
             at = skip(data, at, tag & 7, end)
         if at > end:
             raise ProtobufError(_EOF)
-    return key, _nested(way, value, depth, only_check) if value else _EMPTY
+    return key_at, key_end, value_at, value_end
+
+
+def _entry(way: Way, data: bytes, at: int, end: int, depth: int, only_check: bool) -> tuple[bytes, bytes]:
+    """Key and written value of a map's entry."""
+    key_at, key_end, at, end = entry_parts(data, at, end)
+    value = data[at:end]
+    return data[key_at:key_end], _nested(way, value, depth, only_check) if value else _EMPTY
 
 
 def _nested(way: Way, value: bytes, depth: int, only_check: bool) -> bytes:

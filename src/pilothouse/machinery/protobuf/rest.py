@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pilothouse.kit import sorting
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
+from pilothouse.machinery.protobuf.entries import in_order
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import (
     SHORT,
@@ -153,8 +153,7 @@ def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str,
         if most and len(obj[name]) > most:
             raise TooMany(slot.go_name, most)
     elif slot.label == MAP and obj.get(name):
-        obj[name].update(more[name])
-        in_order(obj[name])
+        obj[name] = in_order({**obj[name], **more[name]})
     else:
         names = _names(slot.schema) if slot.label == INLINE else (name,)
         for name in names:
@@ -164,13 +163,6 @@ def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str,
                 obj[name] = more[name]
             else:
                 obj.pop(name, None)
-
-
-def in_order(entries: dict[str, Any]) -> None:
-    """Put the members of a map in order."""
-    ordered = {key: entries[key] for key in sorting.in_order(entries)}
-    entries.clear()
-    entries.update(ordered)
 
 
 def check_count(data: bytes, at: int, end: int, tag: int, name: str, most: int, filled: int) -> None:

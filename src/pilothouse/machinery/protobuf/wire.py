@@ -54,7 +54,7 @@ class Loose(Odd):
 class Damaged(Odd):
     """As Odd, and where: the innermost message is data[start:end], of the type `schema`. `why` is what was raised.
 
-    The fields that end before `read` are as they should be.
+    At `read` a field begins, and all before it is as it should be, unless that is beyond `end`.
     """
 
     def __init__(self, schema: Schema, data: bytes, start: int, read: int, end: int, why: Exception) -> None:
