@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 import time
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError
-from pilothouse.machinery.patch import jsonpatch
+from pilothouse.machinery.patch import JSON_PATCH, jsonpatch, parse_patch
 from pilothouse.machinery.patch.longlist import LONG
+from pilothouse.machinery.schema import Schema
 
 OBJECT = {"a": {"b": [1, 2, 3], "c": "x"}, "l": [{"n": 1}, {"n": 2}], "n": None, "~": 1, "x/y": 2}
 
@@ -260,3 +263,56 @@ def test_emptied_long_lists_can_be_filled() -> None:
     for operation in [*emptied, op("add", "/l/0", 7), op("add", "/l/-", 8)]:
         document.carry_out(operation)
     assert document.settled() == {"l": [7, 8]}
+
+
+@pytest.mark.parametrize(
+    ("there", "sent", "passes"),
+    [
+        ("A", r'"A"', True),
+        ("A", r'"\u0041"', False),
+        ("a/b", r'"a/b"', True),
+        ("a/b", r'"a\/b"', False),
+        ("<", '"<"', False),
+        ("<", r'"\u003c"', True),
+        ("<", r'"\u003C"', False),
+        ('say "\\n"\n', r'"say \"\\n\"\n"', True),
+        ("\b\f\x01", r'"\b\f\u0001"', True),
+        ("\b", r'"\u0008"', False),
+        ("é", '"é"', True),
+        ("é", r'"\u00e9"', False),
+        (1.5, "1.5", True),
+        (1.5, "1.50", False),
+        (1.5, "15e-1", False),
+        (0, "-0", False),
+        (3, "3.0", False),
+        (1000, "1e3", False),
+        (["<", {"k": 1.5}], r'["\u003c",  {"k" : 1.5}]', True),
+        (["<", {"k": 1.5}], r'["\u003c",{"\u006b":1.5}]', True),
+        (["<", {"k": 1.5}], r'["<",{"k":1.5}]', False),
+        ({"a": None}, '{"a": null}', True),
+        (None, "null", True),
+    ],
+)
+def test_a_test_compares_how_values_are_written(there: Any, sent: str, passes: bool) -> None:
+    patch = f'[{{"op": "test", "path": "/a", "value": {sent}}}, {{"op": "add", "path": "/b", "value": {sent}}}]'
+    made = parse_patch(JSON_PATCH, patch.encode(), Schema(s.JSON))
+    if not passes:
+        with pytest.raises(APIError):
+            made({"a": there})
+        return
+    patched, _ = made({"a": there})
+    assert patched == {"a": there, "b": json.loads(sent)}
+
+
+def test_what_a_patch_adds_is_tested_as_it_was_written_and_kept_as_what_it_means() -> None:
+    patch = (
+        rb'[{"op":"add","path":"/a","value":{"t":"\u0041","n":[1.50,-0]}},{"op":"test","path":"/a/t","value":"\u0041"}]'
+    )
+    patched, _ = parse_patch(JSON_PATCH, patch, Schema(s.JSON))({"c": 1})
+    assert patched == {"c": 1, "a": {"t": "A", "n": [1.5, 0]}}
+    assert [type(item) for item in (patched["a"]["t"], *patched["a"]["n"])] == [str, float, int]
+
+
+def test_a_long_patch_is_compared_by_value() -> None:
+    patch = rb'[{"op":"test","path":"/a","value":"\u0041"}]' + b" " * 100_000
+    assert parse_patch(JSON_PATCH, patch, Schema(s.JSON))({"a": "A"})[0] == {"a": "A"}

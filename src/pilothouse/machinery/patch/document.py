@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.jsonexact import JSONError
-from pilothouse.machinery.patch import jsonpatch, mergepatch, quoted, strategic
+from pilothouse.machinery.patch import astold, jsonpatch, mergepatch, quoted, strategic
 from pilothouse.machinery.patch.errors import undecodable
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.text import plain
@@ -26,7 +26,7 @@ class Patch:
     `floats`: it is a strategic one with whole numbers written as floats, which its converter takes for integers.
     """
 
-    __slots__ = ("_before", "_opened", "_refusal", "_schema", "_value", "findings", "floats", "media_type")
+    __slots__ = ("_before", "_opened", "_refusal", "_schema", "_told", "_value", "findings", "floats", "media_type")
 
     def __init__(
         self, media_type: str, value: Any, schema: Schema, findings: list[str], refusal: APIError | None = None
@@ -37,8 +37,14 @@ class Patch:
         self._refusal = refusal
         self._value = value
         self._schema = schema
+        self._told = False
         self._before: dict[str, Any] = {}  # of the last run, whose result may be refused
         self._opened: jsonpatch.Opened | None = None
+
+    def compare_texts(self, data: bytes) -> None:
+        """Of a JSON Patch that was read from `data`: its tests look at how a value is written."""
+        value = astold.with_texts(self._value, data)
+        self._value, self._told = value, value is not self._value
 
     def __call__(self, obj: dict[str, Any]) -> tuple[Any, list[str]]:
         """A new dict, whose parts may be those of `obj` and of the patch; or a list, which is no object of any type.
@@ -50,6 +56,8 @@ class Patch:
         self._before = obj
         if self.media_type == JSON_PATCH:
             patched, self._opened = jsonpatch.run(self._value, obj)
+            if self._told:
+                patched = astold.plain(patched)
         elif self.media_type == MERGE_PATCH:
             patched = mergepatch.apply(self._value, obj, strict=False)
         else:
@@ -89,7 +97,10 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
         checked = check(value, strict=strict)
     except APIError as refusal:
         return Patch(media_type, value, schema, [], refusal)
-    return Patch(media_type, checked, schema, _findings(media_type, data, value) if strict else [])
+    patch = Patch(media_type, checked, schema, _findings(media_type, data, value) if strict else [])
+    if media_type == JSON_PATCH:
+        patch.compare_texts(data)
+    return patch
 
 
 def _findings(media_type: str, data: bytes, value: Any) -> list[str]:

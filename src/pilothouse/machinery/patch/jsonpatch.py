@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.goquote import quote
+from pilothouse.machinery.patch import astold
 from pilothouse.machinery.patch.errors import rejected
 from pilothouse.machinery.patch.longlist import LONG, LongList
 
@@ -293,7 +294,7 @@ def _position(container: list[Any] | LongList, key: str) -> int:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Equal as JSON texts are: 3 is not 3.0, and true is not 1."""
+    """Equal as JSON texts are: 3 is not 3.0, and true is not 1. Objects and lists are so by what is in them."""
     if a is b:
         return True
     if isinstance(a, dict):
@@ -304,4 +305,4 @@ def equal(a: Any, b: Any) -> bool:
         if not isinstance(b, list) or len(a) != len(b):
             return False
         return all(map(equal, a, b))
-    return type(a) is type(b) and bool(a == b)
+    return astold.same(a, b)
