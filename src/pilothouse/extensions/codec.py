@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pilothouse.machinery.jsoncodec import dumps, dumps_sorted
+from pilothouse.machinery.errors import bad_request
+from pilothouse.machinery.jsoncodec import TooDeep, dumps, dumps_shallow
 from pilothouse.registry.codec import ObjectCodec
 from pilothouse.registry.resource import Object, Resource
 
@@ -29,6 +30,9 @@ class CustomCodec(ObjectCodec):
         metadata = obj["metadata"]
         metadata.pop("resourceVersion", None)
         rest = {name: value for name, value in obj.items() if name not in _HEAD}
-        if not rest:
-            return b'%b"metadata":%b}' % (self._head, dumps(metadata))
-        return b'%b"metadata":%b,%b' % (self._head, dumps(metadata), dumps_sorted(rest)[1:])
+        try:
+            if not rest:
+                return b'%b"metadata":%b}' % (self._head, dumps_shallow(metadata))
+            return b'%b"metadata":%b,%b' % (self._head, dumps_shallow(metadata), dumps_shallow(rest, by_name=True)[1:])
+        except TooDeep as error:
+            raise bad_request(f"the object is {error}") from error

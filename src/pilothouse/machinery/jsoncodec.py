@@ -13,17 +13,18 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery import jsonexact, jsonpieces
-from pilothouse.machinery.digits import may_have_floats
+from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
 
 __all__ = [
     "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact",
-    "go_float", "has_whole_float", "identical", "loads", "may_hold", "plain_floats", "preview",
-    "type_meta", "surely_unique",
+    "go_float", "has_whole_float", "identical", "loads", "may_hold", "only_plain_numbers", "plain_floats",
+    "preview", "type_meta", "surely_unique",
 ]  # fmt: skip
 
 _INT64: Final = 2**63
+_MANY_DIGITS: Final = 19  # of the first integer beyond that
 _EXACT: Final = 2**53  # whole floats from here on are written with zeros for the digits that they cannot hold
 _ESCAPES: Final = (
     (b"<", b"\\u003c"),
@@ -61,7 +62,10 @@ def surely_unique(data: bytes, value: Any) -> bool:
     try:
         compact = orjson.dumps(value)
     except (orjson.JSONEncodeError, TypeError):
-        return False
+        written = jsonexact.compact(value)
+        if written is None:
+            return False
+        compact = written
     if data.startswith(compact):
         return True
     if b"\\u003a" in data or b"\\u003A" in data:  # an escaped colon
@@ -136,14 +140,14 @@ class TooDeep(ValueError):
     """Nested so deeply that not all forms of it could be made."""
 
 
-def dumps_shallow(value: Any) -> bytes:
-    """As `dumps`, but for what is nested more than MOST_LEVELS deep. Raises TooDeep."""
+def dumps_shallow(value: Any, *, by_name: bool = False) -> bytes:
+    """As `dumps` (`by_name`: as `dumps_sorted`), but for what is nested more than MOST_LEVELS deep. Raises TooDeep."""
     try:
-        out = orjson.dumps(value, default=_as_go)
+        out = orjson.dumps(value, default=_as_go, option=orjson.OPT_SORT_KEYS if by_name else None)
     except TypeError as error:
         if "Recursion limit" in str(error):
             raise TooDeep(f"nested more than {MOST_LEVELS} levels deep") from None
-        out = jsonexact.dumps(value, go_float)
+        out = jsonexact.dumps(_sorted(value) if by_name else value, go_float)
     return _kept(out)
 
 
@@ -244,16 +248,23 @@ def may_hold(value: Any, text: bytes) -> bool:
     try:
         return text in orjson.dumps(value)
     except TypeError:
-        return True
+        written = jsonexact.compact(value)
+        return written is None or text in written
+
+
+def only_plain_numbers(value: Any) -> bool:
+    """Whether surely no number in a value is a float, or beyond int64. False only means: look closer."""
+    try:
+        text: bytes | None = orjson.dumps(value)
+    except TypeError:
+        text = jsonexact.compact(value)
+    return text is not None and not may_have_floats(text) and not has_digits(text, _MANY_DIGITS)
 
 
 def has_whole_float(value: Any) -> bool:
     """Whether a value, or one inside of it, is a float that is written as an integer (`3.0`)."""
-    try:
-        if not may_have_floats(orjson.dumps(value)):
-            return False
-    except TypeError:
-        pass  # only the fast writer knows no such value
+    if only_plain_numbers(value):
+        return False
     todo = [(value,)]
     for container in todo:
         for item in container:

@@ -17,10 +17,12 @@ import orjson
 
 from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import jsonpieces
+from pilothouse.machinery.digits import may_have_floats
 from pilothouse.machinery.jsonfault import sign_before
 
 DEEPEST: Final = 10_000
 _quote: Final = json.encoder.encode_basestring
+_CONTAINERS: Final = frozenset((dict, list))
 _LONG_DIGITS: Final = 18
 _MOST_LISTS: Final = 10_000  # the parser makes them all in one go, while others wait; of objects it asks us
 _LONG: Final = 4096  # signs of a text in which a fault is looked for first
@@ -345,8 +347,26 @@ def _quoted(byte: int) -> str:
     return f"\\x{byte:02x}" if byte < 0x80 else f"\\u{byte:04x}"
 
 
+_A_FLOAT: Final = re.compile(rb"[\[:,]-?[0-9]++[.eE]")  # or something in a text that looks like one
+
+
+def compact(value: Any, *, by_name: bool = False) -> bytes | None:
+    """JSON of a value, floats as Python writes them; `by_name`: members sorted.
+
+    None where it is too deep also for the second fastest writer.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=by_name)
+    except RecursionError:
+        return None
+    return whole_text(text).encode()
+
+
 def dumps(value: Any, real: Callable[[float], str], indent: int = 0) -> bytes:
     """JSON of a value that is too deep or has numbers too large for orjson; `real` writes floats. No recursion."""
+    text = compact(value) if value.__class__ in _CONTAINERS and not indent else None
+    if text is not None and not (may_have_floats(text) and _A_FLOAT.search(text)):
+        return text
     out: list[str] = []
     # What is still to be written, last first: texts as they are, or (value, level).
     todo: list[Any] = [(value, 0)]

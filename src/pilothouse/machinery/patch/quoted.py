@@ -6,23 +6,35 @@ in the order of the type's fields.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+_CONTAINERS: Final = frozenset((dict, list))
 
 
 def patched(document: Any, opened: Callable[[Any], bool]) -> Any:
-    """What a JSON Patch made; `opened` knows the containers that its paths led through."""
-    if not isinstance(document, dict):
-        return _patched(document, opened)
-    return {name: _patched(document[name], opened) for name in sorted(document)}
+    """What a JSON Patch made, a map or a list; `opened` knows the containers that its paths led through."""
+    root: Any = _by_name(document) if isinstance(document, dict) else list(document)
+    todo = [root]
+    for container in todo:
+        for key, item in container.items() if isinstance(container, dict) else enumerate(container):
+            made = _ordered(item, opened)
+            if made is not item:
+                container[key] = made
+                todo.append(made)
+    return root
 
 
-def _patched(value: Any, opened: Callable[[Any], bool]) -> Any:
-    if isinstance(value, list):
-        return [_patched(item, opened) for item in value]
-    if not isinstance(value, dict) or not opened(value):
-        return value
-    return {name: _patched(value[name], opened) for name in sorted(value)}
+def _ordered(value: Any, opened: Callable[[Any], bool]) -> Any:
+    """A copy where something in it may have to be put in order, itself ordered."""
+    if isinstance(value, dict):
+        return _by_name(value) if opened(value) else value
+    return list(value) if isinstance(value, list) and not _CONTAINERS.isdisjoint(map(type, value)) else value
+
+
+def _by_name(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: value[name] for name in sorted(value)}
 
 
 def merged(value: Any, before: Any, patch: Any) -> Any:
@@ -38,7 +50,5 @@ def merged(value: Any, before: Any, patch: Any) -> Any:
 
 
 def by_name(value: Any) -> Any:
-    """A value whose objects are all sorted by name."""
-    if isinstance(value, dict):
-        return {name: by_name(value[name]) for name in sorted(value)}
-    return [by_name(item) for item in value] if isinstance(value, list) else value
+    """A value whose objects are all sorted by name. Raises RecursionError where it is very deep."""
+    return json.loads(json.dumps(value, sort_keys=True)) if isinstance(value, dict | list) else value

@@ -14,7 +14,7 @@ import orjson
 
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.decode.document import Decoder
-from pilothouse.machinery.jsoncodec import dumps, has_whole_float, plain_floats
+from pilothouse.machinery.jsoncodec import dumps, has_whole_float, only_plain_numbers, plain_floats
 from pilothouse.machinery.structural.check import WholeFloat, whole
 from pilothouse.machinery.structural.node import Node
 
@@ -77,6 +77,8 @@ def _anything(value: Any) -> bool:
     """Nothing is said of the value; only its numbers matter."""
     kind = value.__class__
     if kind is dict or kind is list:
+        if only_plain_numbers(value):
+            return True
         if has_whole_float(value):
             return False
         plain_floats(value)

@@ -14,7 +14,7 @@ from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
 from pilothouse.kit.sorting import in_order
-from pilothouse.machinery import jsonpieces
+from pilothouse.machinery import jsonexact, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
@@ -80,8 +80,10 @@ def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
 def _ordered(value: Any) -> Any:
     """With members by name, and numbers as they are written."""
     try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        text: bytes | None = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
+        text = jsonexact.compact(value, by_name=True)
+    if text is None:
         return _ordered_slowly(value)
     value = jsonpieces.loads(text)
     return plain_floats(value) if may_have_floats(text) or has_digits(text, _BEYOND) else value
