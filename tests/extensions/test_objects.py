@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,23 @@ def test_unknown_fields_are_pruned_and_told(tmp_path: Path) -> None:
             assert 'unknown field \\"spec.b\\"' in reply.headers["warning"]  # the last one
             strict = await api.send("POST", path("ducks") + "?fieldValidation=Strict", body)
             assert strict["message"].endswith('strict decoding error: unknown field "a", unknown field "spec.b"')
+
+    run(story())
+
+
+def test_what_is_too_deep_for_some_form_is_not_stored(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with server(tmp_path) as api:
+            await _ducks(api, {"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+            for levels, status in ((100, 201), (260, 400), (600, 400)):
+                deep: Any = 1
+                for _ in range(levels):
+                    deep = {"a": deep}
+                reply = await api.send(
+                    "POST", path("ducks"), json.dumps(obj("Duck", f"d{levels}", {"x": deep})).encode()
+                )
+                assert reply.status == status
+                assert status == 201 or reply["message"] == "the object is nested more than 254 levels deep"
 
     run(story())
 

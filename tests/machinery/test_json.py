@@ -22,6 +22,7 @@ from pilothouse.machinery.jsoncodec import (
     exact,
     go_float,
     loads,
+    may_hold,
     plain_floats,
     preview,
     surely_unique,
@@ -87,6 +88,17 @@ def test_ten_thousand_levels_are_read_and_written() -> None:
         assert duplicates(document) == []
     deep = b"[" * 5_000 + b'{"a":"\\ud800","a":["\xc3\xa9"]}' + b"]" * 5_000
     assert duplicates(deep) == ['duplicate field "' + "[0]" * 5_000 + '.a"']
+
+
+@pytest.mark.parametrize("levels", [100, 300, 900, 1500])
+def test_numbers_and_texts_are_written_alike_however_deep_they_are(levels: int) -> None:
+    items = b'1,-2,1.5,1e+21,1e-7,9223372036854775807,"0.5","\xc3\xa9\\n<",{},[],null,true'.replace(b"<", b"\\u003c")
+    for inner in (items, items.replace(b"1.5,1e+21,1e-7,", b"")):
+        document = b"[" * levels + inner + b"]" * levels
+        value = plain_floats(exact(document)[0])
+        assert dumps(value) == document
+        assert (may_hold(value, b"null"), may_hold(value, b"nil")) == (True, levels > 1000)
+        assert surely_unique(document, value) is (levels < 1000)
 
 
 def test_duplicates_are_told_with_their_paths() -> None:

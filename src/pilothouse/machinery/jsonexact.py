@@ -22,7 +22,7 @@ from pilothouse.machinery.jsonfault import sign_before
 
 DEEPEST: Final = 10_000
 _quote: Final = json.encoder.encode_basestring
-_CONTAINERS: Final = frozenset((dict, list))
+_CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _LONG_DIGITS: Final = 18
 _MOST_LISTS: Final = 10_000  # the parser makes them all in one go, while others wait; of objects it asks us
 _LONG: Final = 4096  # signs of a text in which a fault is looked for first
