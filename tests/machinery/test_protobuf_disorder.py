@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import orjson
 import pytest
@@ -79,7 +80,7 @@ def test_any_order_tells_the_same_object_in_the_same_order(kind: tuple[str, str]
     assert orjson.dumps(protobuf.decode_message(schema, other)) == expected
 
 
-def read(kind: str, data: bytes) -> dict[str, object]:
+def read(kind: str, data: bytes) -> dict[str, Any]:
     return protobuf.decode_message(builtin_types().get(CORE, kind), data)
 
 
@@ -202,3 +203,34 @@ def test_a_quantity_that_is_none_is_refused_before_what_comes_later() -> None:
     for later in (b"", b"\x10\x01", field(1, b"\x0a")):
         with pytest.raises(protobuf.ProtobufError, match="quantities must match"):
             read("Pod", field(2, amount + later))
+
+
+@pytest.mark.parametrize("between", [b"", b"\x0a\x01n", UNKNOWN[0]])
+def test_the_same_fields_over_and_over_are_all_read(between: bytes) -> None:
+    """In order, and with other fields between them; among the same there is one that is not."""
+    names = ["a", "b", "b", "c"] * 700
+    names[1501] = "other"
+    data = b"".join(field(14, name.encode()) + (between if at % 2 else b"") for at, name in enumerate(names))
+    assert read("Pod", field(1, data))["metadata"]["finalizers"] == names
+    with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
+        read("Pod", field(1, data + b"\x72\x02a"))
+
+
+def test_the_same_messages_over_and_over_are_all_read() -> None:
+    unit = field(2, field(1, b"a")) + field(1, field(1, b"v")) + field(2, field(1, b"b"))
+    data = unit * 900 + field(2, field(1, b"c")) + unit * 900
+    spec = read("PodSpec", data)
+    names = ["a", "b"] * 900
+    assert [one["name"] for one in spec["containers"]] == [*names, "c", *names]
+    assert [one["name"] for one in spec["volumes"]] == ["v"] * 1800
+    with pytest.raises(protobuf.ProtobufError, match="wrong wireType = 0 for field Name"):
+        read("PodSpec", data + field(1, b"\x08\x01"))
+
+
+@pytest.mark.parametrize("told", [(7,), (300,), (300, 7, -1), (70000, 5)])
+def test_many_packed_numbers_are_read_as_few_are(told: tuple[int, ...]) -> None:
+    data = b"".join(map(number, told))
+    for groups in (field(4, data * 40_000), (field(4, data) + b"\x20\x05") * 3_000):
+        expected = [*told] * 40_000 if groups[:2] != field(4, data)[:2] else [*told, 5] * 3_000
+        assert read("PodSecurityContext", groups)["supplementalGroups"] == expected
+        assert read("PodSecurityContext", groups + b"\x10\x01" + groups)["supplementalGroups"] == expected * 2

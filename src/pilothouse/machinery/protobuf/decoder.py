@@ -15,6 +15,7 @@ from typing import Any, Final
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
+from pilothouse.machinery.protobuf.again import Again
 from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.entries import entry_reader
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
@@ -119,7 +120,7 @@ class _Source:
         self.names: dict[str, Any] = {
             "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
             "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged,
-            "schema": schema, "run": run, "check_count": check_count,
+            "schema": schema, "run": run, "check_count": check_count, "Again": Again, "AGAIN": 1024,
         }  # fmt: skip
 
     def build(self) -> tuple[str, dict[str, Any]]:
@@ -186,7 +187,12 @@ class _Source:
                 least = min(most, filled) * (len(tag(slot)) + 1)
                 counted = f"check_count(b, i, end, {number}, {slot.go_name!r}, {most}, {filled})"
                 self._add(2, f"if end - i > {least}: {counted}")
+            again = slot.kind == s.STRING
+            if again:
+                self._add(2, "look, c = i + AGAIN, N")
             self._add(2, f"while t == {number}:")
+            if again:
+                self._again(3)
             self._value(slot, 3, "l.append({})")
         elif slot.label == MAP:
             self._entries(slot, target, number)
@@ -202,13 +208,26 @@ class _Source:
         """Reads a list of numbers, each in a field or many packed into one."""
         self.names["packed"] = packed_int32 if slot.kind == s.INT32 else packed_int64
         packed = self._number(VARINTS[slot.number << 3 | LENGTH])
-        self._add(1, "l = []", f"while t == {number} or t == {packed}:", f"    if t == {number}:")
+        self._add(1, "l, look, c = [], i + AGAIN, N", f"while t == {number} or t == {packed}:")
+        self._again(2)
+        self._add(2, f"if t == {number}:")
         self._value(slot, 3, "l.append({})")
         self._add(2, "else:")
         self._length(3)
         self._add(3, "if e > end: raise Odd", "if n: l += packed(b[j:e])", *self._next("e"))
         self._add(1, f"if l: {target} l")
         self._else(slot, target)
+
+    def _again(self, indent: int) -> None:
+        """Counts copies of what was read into a long list of plain values."""
+        self._add(
+            indent,
+            "if i >= look:",
+            "    if c is N: c = Again(i)",
+            "    i, look = c.step(b, i, end, {0: l}), c.look",
+            f"    {self._next()[0]}",
+            "    continue",
+        )
 
     def _inline(self, slot: Slot, target: str, number: int) -> None:
         function = self._nested(slot)

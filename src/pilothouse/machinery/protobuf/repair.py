@@ -15,6 +15,7 @@ from pilothouse.kit.record import record
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
+from pilothouse.machinery.protobuf.again import Again
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
@@ -186,7 +187,12 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0)
     found: dict[int, Any] = {}  # by field number: a value, the parts of a message, values of a list, a map
     ways, end, last = fields.ways, len(data), -1
     strange: set[int] = set()  # tags of unknown numbers
+    again = Again(at)
     while at < end:
+        if at >= again.look:
+            at = again.step(data, at, end, found)
+            check_counts(fields, found)
+            continue
         start = at
         tag = data[at]
         at += 1
@@ -260,6 +266,14 @@ def put(found: dict[int, Any], way: Way, value: bytes) -> None:
         raise TooMany(way.slot.go_name, way.most)
 
 
+def check_counts(fields: Known, found: dict[int, Any]) -> None:
+    """Raises TooMany for a list that holds too many messages: for the one that was the first."""
+    ways = [way for way in map(fields.numbers.__getitem__, found) if way.most and len(found[way.number]) > way.most]
+    if ways:
+        way = max(ways, key=lambda way: len(found[way.number]) / way.most)
+        raise TooMany(way.slot.go_name, way.most)
+
+
 def put_again(there: Any, way: Way, data: bytes, start: int, at: int, end: int) -> int:
     """Takes up the copies that follow of the field at data[start:at]; the place behind them."""
     behind = run(data, start, at, end)
@@ -297,9 +311,7 @@ def unpacked(data: bytes, wire: int) -> list[bytes]:
         return [data[at : at + 8] for at in range(0, len(data), 8)]
     if data.isascii():
         return [_ONE_BYTE[byte] for byte in data]
-    texts = varints(data)
-    values = {text: _varint(read_unsigned(text, 0)[0]) for text in dict.fromkeys(texts)}
-    return [values[text] for text in texts]
+    return varints(data, lambda text: _varint(read_unsigned(text, 0)[0]))
 
 
 def entry_parts(data: bytes, at: int, end: int) -> tuple[int, int, int, int]:

@@ -11,12 +11,14 @@ from typing import Any, Final
 
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
+from pilothouse.machinery.protobuf.again import Again
 from pilothouse.machinery.protobuf.entries import in_order
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import (
     SHORT,
     Known,
     Way,
+    check_counts,
     known,
     length,
     put,
@@ -82,7 +84,12 @@ def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
     found: dict[int, Any] = {}  # as `put` keeps it
     ways, last = fields.ways, -1
     strange: set[int] = set()  # tags of unknown numbers
+    again = Again(at)
     while at < end:
+        if at >= again.look:
+            at = again.step(data, at, end, found)
+            check_counts(fields, found)
+            continue
         start = at
         tag = data[at]
         at += 1

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery.schema import Schema
 
+T = TypeVar("T")
 U64: Final = (1 << 64) - 1
 VARINT: Final = 0
 FIXED64: Final = 1
@@ -21,7 +22,7 @@ START_GROUP: Final = 3
 END_GROUP: Final = 4
 FIXED32: Final = 5
 _VARINT: Final = re.compile(rb"[\x80-\xff]*+[\x00-\x7f]")
-_PIECE: Final = 64 << 10  # bytes that are split by one call, so that others have their turn between them
+_PIECE: Final = 32 << 10  # bytes that are split by one call, so that others have their turn between them
 
 
 class ProtobufError(ValueError):
@@ -136,9 +137,10 @@ def read_int32(data: bytes, at: int) -> tuple[int, int]:
     return (value - (1 << 32) if value >> 31 else value), at
 
 
-def varints(data: bytes) -> list[bytes]:
-    """The varints that `data` is, as they are written. Raises ProtobufError where the last one does not end."""
-    found: list[bytes] = []
+def varints(data: bytes, make: Callable[[bytes], T]) -> list[T]:
+    """What `make` makes of each of the varints that `data` is. Raises ProtobufError where the last one does not end."""
+    found: list[T] = []
+    made: dict[bytes, list[T]] = {}  # by piece: few of them differ if they are meant to hurt
     at = 0
     while at < len(data):
         end = min(at + _PIECE, len(data))
@@ -146,7 +148,13 @@ def varints(data: bytes) -> list[bytes]:
             end -= 1
         if end == at:
             raise ProtobufError("unexpected EOF")
-        found += _VARINT.findall(data, at, end)
+        piece = data[at:end]
+        values = made.get(piece)
+        if values is None:
+            texts = _VARINT.findall(piece)
+            by_text = {text: make(text) for text in dict.fromkeys(texts)}
+            values = made[piece] = [by_text[text] for text in texts]
+        found += values
         at = end
     return found
 
@@ -164,9 +172,7 @@ def packed_int32(data: bytes) -> list[int]:
 def _packed(data: bytes, read: Callable[[bytes, int], tuple[int, int]]) -> list[int]:
     if data.isascii():
         return list(data)
-    found = varints(data)
-    numbers = {text: read(text, 0)[0] for text in dict.fromkeys(found)}
-    return [numbers[text] for text in found]
+    return varints(data, lambda text: read(text, 0)[0])
 
 
 def run(data: bytes, start: int, at: int, end: int) -> int:
