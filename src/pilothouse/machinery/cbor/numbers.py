@@ -19,13 +19,13 @@ FORMS: Final = {
 }
 # Those that are within int64 and finite.
 GOOD: Final[dict[int, bytes]] = {
-    **{first: rb"\x%x[\s\S]{%d}" % (first, FORMS[first].size - 1) for first in (0x18, 0x19, 0x1A, 0x38, 0x39, 0x3A)},
-    **{first: rb"\x%x[\x00-\x7f][\s\S]{7}" % first for first in (0x1B, 0x3B)},
-    0xF9: rb"\xf9[\x00-\x7b\x80-\xfb][\s\S]",
-    0xFA: rb"\xfa(?:[\x00-\x7e\x80-\xfe][\s\S]|[\x7f\xff][\x00-\x7f])[\s\S]{2}",
-    0xFB: rb"\xfb(?:[\x00-\x7e\x80-\xfe][\s\S]|[\x7f\xff][\x00-\xef])[\s\S]{6}",
+    **{first: rb"\x%x.{%d}" % (first, FORMS[first].size - 1) for first in (0x18, 0x19, 0x1A, 0x38, 0x39, 0x3A)},
+    **{first: rb"\x%x[\x00-\x7f].{7}" % first for first in (0x1B, 0x3B)},
+    0xF9: rb"\xf9[\x00-\x7b\x80-\xfb].",
+    0xFA: rb"\xfa(?:[\x00-\x7e\x80-\xfe].|[\x7f\xff][\x00-\x7f]).{2}",
+    0xFB: rb"\xfb(?:[\x00-\x7e\x80-\xfe].|[\x7f\xff][\x00-\xef]).{6}",
 }
-_MANY: Final = {first: re.compile(rb"(?:%b){2,4096}" % good) for first, good in GOOD.items()}
+_MANY: Final = {first: re.compile(rb"(?:%b){2,4096}" % good, re.DOTALL) for first, good in GOOD.items()}
 _OVERFLOW: Final = "cbor: cannot unmarshal {} integer into Go value of type int64 ({} overflows Go's int64)"
 
 

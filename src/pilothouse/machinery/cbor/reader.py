@@ -8,46 +8,27 @@ but false, true and null. All is read once: what is refused is only told when th
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.cbor import model, numbers, runs
+from pilothouse.machinery.cbor import model, numbers, rows, runs, shapes
+from pilothouse.machinery.cbor.firsts import COUNTS, OTHER, SHORT, SHORT_TEXT, SIMPLE, SMALL, TINY, small_values
 from pilothouse.machinery.cbor.heads import EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.numbers import FORMS
+from pilothouse.machinery.cbor.shapes import Shapes
+from pilothouse.machinery.cbor.strings import Strings
 from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
 from pilothouse.machinery.decode.generate import most_items
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
-_SIMPLE: Final = {20: False, 21: True, 22: None}
-_OTHER: Final = object()
-_ONE_BYTE: Final[dict[int, Any]] = {
-    **{number: number for number in range(24)},
-    **{0x20 + number: -1 - number for number in range(24)},
-    0x40: "",
-    0x60: "",
-    **{model.SIMPLE << 5 | info: value for info, value in _SIMPLE.items()},
-}
-_TINY: Final = tuple(_ONE_BYTE.get(first, _OTHER) for first in range(256))
-_SMALL: Final = bytes(first in _ONE_BYTE or first in runs.EMPTY for first in range(256))
-# Strings whose length is in their first byte: how long they are with it, else 0. Bytes may have to be encoded later.
-_SHORT: Final = bytes(
-    (first & 31) + 1 if first >> 5 in (model.BYTES, model.TEXT) and first & 31 < 24 else 0 for first in range(256)
-)
-_SHORT_TEXT: Final = bytes(size if first >> 5 == model.TEXT else 0 for first, size in enumerate(_SHORT))
-# How many items, or pairs, a container has whose count is in its first byte; -1 where their end is marked.
-_COUNTS: Final = tuple(
-    (-1 if first & 31 == model.INDEFINITE else first & 31)
-    if first >> 5 in (model.ARRAY, model.MAP) and (first & 31 < 24 or first & 31 == model.INDEFINITE)
-    else None
-    for first in range(256)
-)
 _PIECE: Final = 1 << 16  # items that one call makes
 _PATIENCE: Final = 1 << 12  # bytes until members are tried to be stepped over again
-_WITHIN_SIGNS: Final = bytes(range(0x80, 0xC0))  # what in UTF-8 begins none
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
+_NO_LISTS: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.MAP, s.STRUCT))  # whatever is in one
 _TAG: Final = object()  # steps to an item that are no names
 _ITEM: Final = object()
 
@@ -86,26 +67,24 @@ def loads_sequence(data: bytes) -> list[Any]:
     return items
 
 
-class _Reader:
-    """`at`: the place behind what was read last. `error`: the first thing that is refused. `path`: the steps to the
-    item at hand: names, or why there is none. `named`: whether the names at the top are good. `raw`: whether a byte
-    string was no UTF-8; its bytes are then in surrogates. `room`: bytes of JSON that may still come.
+class _Reader(Strings):
+    """`path`: the steps to the item at hand: names, or why there is none. `named`: whether the names at the top are
+    good. `patience`: the place from where on it is worth to look for many members that are alike.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("applied", "at", "body", "data", "error", "named", "path", "raw", "room", "schema", "text")
+    __slots__ = ("applied", "body", "named", "path", "patience", "schema", "shapes", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
-        self.data = data
+        super().__init__(data, room)
         self.text = data.decode("latin-1")  # a sign for each byte
         self.schema = schema
-        self.room = room
-        self.at = 0
-        self.body = self.applied = self.raw = False
+        self.patience = 0
+        self.body = self.applied = False
         self.named = True
-        self.error: CBORError | None = None
+        self.shapes = Shapes()
         self.path: list[Any] = [_TAG] * (MAX_DEPTH + 1)
 
     def whole(self) -> Any:
@@ -137,17 +116,11 @@ class _Reader:
             raise CBORError(EOF)
         return value
 
-    def refuse(self, why: str) -> None:
-        """All of it: but first it must be known whether the rest is well-formed."""
-        if self.error is None:
-            self.error = CBORError(why)
-            self.room = sys.maxsize
-
     def item(self, at: int, depth: int, later: int) -> Any:
         """Any item."""
         data = self.data
         first = data[at]
-        count = _COUNTS[first]
+        count = COUNTS[first]
         if count is not None:
             at += 1
         elif (first == 0x58 or first == 0x59) and not later:  # bytes, as long as most that are longer than short
@@ -176,55 +149,94 @@ class _Reader:
         return (self._map if first & 0x20 else self._list)(at, count, depth + 1, later)
 
     def _map(self, at: int, left: int, depth: int, later: int) -> dict[str, Any]:
-        data, text, path, tiny, short = self.data, self.text, self.path, _TINY, _SHORT
-        short_value = _SHORT_TEXT if later else short
+        data, text, path, tiny, short = self.data, self.text, self.path, TINY, SHORT
+        short_value = SHORT_TEXT if later else short
         made: dict[str, Any] = {}
+        value: Any
         while left:
-            start = at
-            first = data[at]
-            size = short[first]
-            if size:
-                at += size
-                key = text[start + 1 : at]
-                if not key.isascii():
-                    key = self._key(start, depth)
-            elif left < 0 and first == model.BREAK:
-                at += 1
-                break
-            else:
-                key, at = self._key(at, depth), self.at
-            if key in made:
-                self._refuse_name(_REPEATED.format(key, len(made)), depth)
-                return self._unmade(start, left, depth)
-            left -= 1
-            first = data[at]
-            size = short_value[first]
-            value = tiny[first]
-            if value is not _OTHER:
-                at += 1
-            elif size:
-                begin = at + 1
-                at += size
-                value = text[begin:at]
-                if not value.isascii():
-                    value = self._beyond_ascii(first, value)
-            elif first == 0xA0 and depth < MAX_DEPTH:
-                value = {}
-                at += 1
-            else:
-                path[depth] = key
-                value = self.item(at, depth, later)
-                at = self.at
-            made[key] = value
+            mark = 0  # where it is worth to look for many again
+            if not 0 < left < 64:
+                at, left = self._row(made, at, left, depth, later)
+                if not 0 <= left < 64:
+                    mark = left - 64
+            while left != mark:
+                start = at
+                first = data[at]
+                size = short[first]
+                if size:
+                    at += size
+                    key = text[start + 1 : at]
+                    if not key.isascii():
+                        key = self._key(start, depth)
+                elif left < 0 and first == model.BREAK:
+                    at += 1
+                    left = 0
+                    break
+                else:
+                    key, at = self._key(at, depth), self.at
+                if key in made:
+                    self._refuse_name(_REPEATED.format(key, len(made)), depth)
+                    return self._unmade(start, left, depth)
+                left -= 1
+                first = data[at]
+                size = short_value[first]
+                if size:
+                    begin = at + 1
+                    at += size
+                    value = text[begin:at]
+                    if not value.isascii():
+                        value = self._beyond_ascii(first, value)
+                elif (value := tiny[first]) is not OTHER:
+                    at += 1
+                elif first == 0xA0 and depth < MAX_DEPTH:
+                    value = {}
+                    at += 1
+                else:
+                    path[depth] = key
+                    value = self.item(at, depth, later)
+                    at = self.at
+                made[key] = value
         self.at = at
         self.room -= 4 * len(made) + 1  # all but what is longer than one byte in its items
         if self.room < 0:
             raise CBORTooLong
         return made
 
+    def _row(self, made: dict[str, Any], at: int, left: int, depth: int, later: int) -> tuple[int, int]:
+        """Takes members that are equally long into an object, if they are many. The place behind them, and how many are
+        left. The first name that is there twice is left.
+        """
+        while left and at >= self.patience and not later and depth < MAX_DEPTH:
+            names, values, length, raw = rows.row(self.data, at, left)
+            if not names:
+                self.patience = at + length
+                break
+            before = len(made)
+            made.update(zip(names, values, strict=True))
+            if len(made) < before + len(names):
+                good = self._until_twice(made, before, names)
+                return at + length // len(names) * good, left - good
+            at, left = at + length, left - len(names)
+            self.raw = self.raw or raw
+        return at, left
+
+    @staticmethod
+    def _until_twice(made: dict[str, Any], before: int, names: list[str]) -> int:
+        """Leaves the first members in an object, and those behind them until a name comes that is there already. How
+        many these are. What the values are matters no more: all is refused.
+        """
+        kept: dict[str, Any] = dict(islice(made.items(), before))
+        for name in names:
+            if name in kept:
+                break
+            kept[name] = None
+        made.clear()
+        made.update(kept)
+        return len(kept) - before
+
     def _list(self, at: int, left: int, depth: int, later: int) -> list[Any]:
-        data, text, tiny, small = self.data, self.text, _TINY, _SMALL
-        short = _SHORT_TEXT if later else _SHORT
+        data, text, tiny, small = self.data, self.text, TINY, SMALL
+        short = SHORT_TEXT if later else SHORT
         made: list[Any] = []
         self.path[depth] = _ITEM
         while left:
@@ -285,31 +297,48 @@ class _Reader:
         self.room -= empty
         for start in range(0, len(run), _PIECE):
             piece = run[start : start + _PIECE]
-            if empty:
-                into += [[] if byte == 0x80 else {} if byte == 0xA0 else _TINY[byte] for byte in piece]
-            else:
-                into += map(_TINY.__getitem__, piece)
+            into += small_values(piece)
         return behind
 
     def _many(self, made: int, at: int, left: int, depth: int) -> tuple[int, int]:
         """Looks at a list of which many items were `made`, or come. Where its items go on, and how many are left: those
-        that nobody wants are stepped over, as far as they are simple. Raises CBORTooLong.
+        that nobody wants are stepped over. Raises CBORTooLong.
         """
         most = self._most(depth)
         if made > most > 0:
             raise CBORTooLong
         if most == sys.maxsize or (most and made > runs.MANY):
             return at, left
-        pattern = runs.plain_items(MAX_DEPTH - depth)
-        ahead, behind = at, left
-        while behind < 0 or behind > runs.MANY:
-            found = pattern.match(self.data, ahead)
-            if found is None:
-                break
-            ahead, behind = found.end(), behind - runs.MANY
-            if made + left - behind > most > 0:  # already
-                raise CBORTooLong
-        return (at, left) if most else (ahead, behind)
+        if not most:
+            return self._over(at, left, depth)
+        may_come = left if left > 0 else len(self.data) - at
+        if made + may_come > most and made + left - self._ahead(at, left, depth)[1] > most:
+            raise CBORTooLong
+        return at, left
+
+    def _over(self, at: int, left: int, depth: int) -> tuple[int, int]:
+        """Steps over items of a list. The place behind them, and how many are left: none, if there is a count."""
+        data = self.data
+        while True:
+            at, left = self._ahead(at, left, depth)
+            for _ in range(shapes.SOME):
+                if not left or (left < 0 and data[at] == model.BREAK):
+                    return at, left
+                self.item(at, depth, 0)
+                at, left = self.at, left - 1
+
+    def _ahead(self, at: int, left: int, depth: int) -> tuple[int, int]:
+        """Steps over as many items as can be had at once."""
+        data, seen, deeper = self.data, self.shapes, MAX_DEPTH - depth
+        plain = runs.plain_items(deeper)
+        if seen.pattern(deeper) is None:
+            seen.learn(data, at, deeper)
+        while True:
+            for pattern, items in ((seen.pattern(deeper), shapes.SOME), (plain, runs.MANY)):
+                while pattern is not None and not 0 <= left < items and (found := pattern.match(data, at)) is not None:
+                    at, left = found.end(), left - items
+            if 0 <= left < shapes.SOME or not seen.learn(data, at, deeper):
+                return at, left
 
     def _most(self, depth: int) -> int:
         """How many items of a list are wanted: none if its type has no place for it, or all is refused."""
@@ -330,6 +359,8 @@ class _Reader:
                 schema = field.schema
             else:
                 return sys.maxsize
+        if schema.kind in _NO_LISTS and not self.applied:
+            return 0
         if self.applied or schema.kind != s.LIST or schema.items.kind != s.STRUCT or self.path[depth - 1] == "items":
             return sys.maxsize
         return most_items(schema.items)  # the items of a list of objects may be more
@@ -418,72 +449,7 @@ class _Reader:
             return self._utf8(self._string(major, argument, at))
         self.at = at
         if major == model.SIMPLE:
-            if argument not in _SIMPLE:
+            if argument not in SIMPLE:
                 self.refuse(REFUSED.format("primitives", f"simple value {argument} is not recognized"))
-            return _SIMPLE.get(argument)
+            return SIMPLE.get(argument)
         return argument if major == model.UNSIGNED else -1 - argument
-
-    def _string(self, major: int, size: int, at: int) -> bytes:
-        data = self.data
-        if size >= 0:
-            self.at = at + size
-            if self.at > len(data):
-                raise CBORError(EOF)
-            return data[at : self.at]
-        chunks = []
-        short = major << 5
-        while (first := data[at]) != model.BREAK:
-            start = at
-            if short <= first < short + 24:
-                at += first - short + 1
-                start += 1
-                run = runs.pieces(first).match(data, start - 1) if data[at] == first else None
-                if run is not None:
-                    at = run.end()
-                    chunks.append(self._joined(major, run[0], first - short))
-                    continue
-            else:
-                found, size, start = head(data, at)
-                if found != major or size < 0:
-                    raise CBORError(f"cbor: wrong element type {TYPES[found]} for indefinite-length {TYPES[major]}")
-                at = start + size
-            if at > len(data):
-                raise CBORError(EOF)
-            chunks.append(data[start:at])
-            if major == model.TEXT:
-                self._utf8(chunks[-1])
-        self.at = at + 1
-        return b"".join(chunks)
-
-    def _joined(self, major: int, pieces: bytes, size: int) -> bytes:
-        """Pieces of a string, each of `size`, without their heads."""
-        joined = bytearray(pieces)
-        del joined[:: size + 1]
-        if major == model.TEXT and size:
-            firsts = pieces[1 :: size + 1]
-            whole = firsts.translate(None, _WITHIN_SIGNS) == firsts  # no sign is in two pieces
-            self._utf8(bytes(joined) if whole else _WITHIN_SIGNS)
-        return bytes(joined)
-
-    def _beyond_ascii(self, first: int, shown: str) -> str:
-        """A short string, `shown` with a sign for each byte."""
-        raw = shown.encode("latin-1")
-        return self._byte_text(raw, 0) if first < 0x60 else self._utf8(raw)
-
-    def _utf8(self, raw: bytes) -> str:
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            self.refuse("cbor: invalid UTF-8 string")
-            return ""
-
-    def _byte_text(self, raw: bytes, later: int) -> str:
-        if later:
-            return ENCODED[later](raw).decode()
-        if self.raw:
-            return raw.decode("utf-8", "surrogateescape")
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            self.raw = True
-            return raw.decode("utf-8", "surrogateescape")

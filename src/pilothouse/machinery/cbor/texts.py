@@ -20,6 +20,8 @@ ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
     model.AS_BASE16: lambda raw: raw.hex().encode(),
 }
 _NO_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=\r\n]")
+_MANY: Final = 64  # members, which are worth a look at all of them together
+_TEXTS: Final = {str}
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -46,11 +48,27 @@ def settle(value: Any, schema: Schema | None) -> Any:
         items = schema.items if schema is not None and schema.kind == s.LIST else None
         return [settle(item, items) for item in value]
     if kind is dict:
+        if len(value) > _MANY and set(map(type, value.values())) == _TEXTS and not _may_be_base64(schema):
+            return dict(zip(_whole_texts(list(value)), _whole_texts(list(value.values())), strict=True))
         return {
             whole_text(key): item if item.__class__ is str and item.isascii() else settle(item, under(schema, key))
             for key, item in value.items()
         }
     return value
+
+
+def _may_be_base64(schema: Schema | None) -> bool:
+    """Whether members of an object may be base64."""
+    return schema is not None and (schema.kind == s.STRUCT or (schema.kind == s.MAP and schema.items.kind == s.BYTES))
+
+
+def _whole_texts(texts: list[str]) -> list[str]:
+    """`whole_text` of each, with few calls."""
+    together = "\0".join(texts)
+    if together.isascii():
+        return texts
+    parts = whole_text(together).split("\0")
+    return parts if len(parts) == len(texts) else list(map(whole_text, texts))
 
 
 def under(schema: Schema | None, key: str) -> Schema | None:

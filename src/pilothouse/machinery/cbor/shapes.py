@@ -1,0 +1,119 @@
+"""Shapes of items: what they are made of, whatever the values are. The items of a long list mostly have few shapes, so
+that one call steps over many that have one of those that were seen. Names are part of a shape: that none comes twice in
+an object is known from the first one.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import Final
+
+from pilothouse.machinery.cbor import model, numbers, runs
+from pilothouse.machinery.cbor.heads import head
+from pilothouse.machinery.cbor.model import CBORError
+
+SOME: Final = 32  # items that are stepped over together
+_TRIES: Final = 6  # to learn, in one document
+_LOOKED_AT: Final = 1024  # bytes of items
+_LONGEST: Final = 6144  # bytes of a pattern: it takes milliseconds to make
+_SECONDS: Final = rb"(?:[\x00-\x17]|\x18.|\x19.{2}|\x1a.{4})"  # of times that have a text
+_WHOLE: Final = rb"(?:[\x00-\x17\x20-\x37]|[\x18\x38].|[\x19\x39].{2}|[\x1a\x3a].{4})"
+_VALUES: Final[dict[int, bytes]] = {
+    **dict.fromkeys((*range(0x1B), *range(0x20, 0x3B)), _WHOLE),
+    **{first: b"(?:%b)" % numbers.GOOD[first] for first in (0x1B, 0x3B, 0xF9, 0xFA, 0xFB)},
+    **dict.fromkeys((0xF4, 0xF5, 0xF6), rb"[\xf4-\xf6]"),
+}
+
+
+class _Odd(Exception):
+    """An item that is refused, or not worth a pattern."""
+
+
+class Shapes:
+    """Those in a document."""
+
+    __slots__ = ("_known", "_patterns", "_tries")
+
+    def __init__(self) -> None:
+        self._known: dict[int, dict[bytes, None]] = {}  # by how deep their items may be
+        self._patterns: dict[int, re.Pattern[bytes]] = {}
+        self._tries = _TRIES
+
+    def pattern(self, deeper: int) -> re.Pattern[bytes] | None:
+        """SOME items that have one of the shapes that were learnt."""
+        return self._patterns.get(deeper)
+
+    def learn(self, data: bytes, at: int, deeper: int) -> bool:
+        """The shapes of the items at `at`, of the first few. Whether there is a new one."""
+        if not self._tries:
+            return False
+        self._tries -= 1
+        known = self._known.setdefault(deeper, {})
+        before, room = len(known), _LONGEST - sum(map(len, known))
+        items, at = data[at : at + _LOOKED_AT], 0
+        try:
+            for _ in range(SOME):
+                shape, at = _shape(items, at, deeper)
+                if at > len(items):
+                    break
+                if shape not in known:
+                    room -= len(shape)
+                    if room < 0:
+                        break
+                    known[shape] = None
+        except (_Odd, CBORError, IndexError):
+            pass  # as many as there are
+        if len(known) == before:
+            return False
+        self._patterns[deeper] = re.compile(rb"(?:%b){%d}" % (b"|".join(known), SOME), re.DOTALL)
+        return True
+
+
+def _shape(data: bytes, at: int, deeper: int) -> tuple[bytes, int]:
+    """The pattern of the item at `at`, and the place behind it."""
+    first = data[at]
+    value = _VALUES.get(first)
+    if value is not None:
+        return value, at + (numbers.FORMS[first].size if first in numbers.FORMS else 1)
+    major, argument, behind = head(data, at)
+    begin = re.escape(data[at:behind])
+    if major in (model.BYTES, model.TEXT) and argument >= 0:
+        if first & 31 < 24:
+            return runs.SHORT[major], behind + argument
+        return begin + (b".{%d}" if major == model.BYTES else rb"[\x00-\x7f]{%d}") % argument, behind + argument
+    if not deeper:
+        raise _Odd
+    if major in (model.ARRAY, model.MAP):
+        inner, behind = _inner(data, behind, major, argument, deeper - 1)
+        return begin + inner, behind
+    if major != model.TAG or argument in model.BIGNUMS:
+        raise _Odd
+    inner, behind = _shape(data, behind, deeper - 1)
+    if argument == model.TIME_NUMBER:
+        if inner != _WHOLE:
+            raise _Odd
+        inner = _SECONDS
+    return begin + inner, behind
+
+
+def _inner(data: bytes, at: int, major: int, left: int, deeper: int) -> tuple[bytes, int]:
+    """The pattern of the items of a container, of which the first is at `at`, and the place behind them."""
+    items = []
+    names = set()
+    while left and not (left < 0 and data[at] == model.BREAK):
+        start = at
+        if major == model.MAP:
+            kind, size, begin = head(data, at)
+            at = begin + size
+            name = data[begin:at]
+            if kind not in (model.BYTES, model.TEXT) or size < 0 or name in names or not name.isascii():
+                raise _Odd
+            names.add(name)
+        written = re.escape(data[start:at])
+        item, at = _shape(data, at, deeper)
+        items.append(written + item)
+        left -= 1
+    alike = [(item, sum(1 for _ in group)) for item, group in groupby(items)]
+    pattern = b"".join(b"(?:%b){%d}" % one if one[1] > 1 else one[0] for one in alike)
+    return (pattern, at) if not left else (pattern + rb"\xff", at + 1)
