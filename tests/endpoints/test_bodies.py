@@ -204,3 +204,36 @@ def test_a_form_that_nobody_knows_is_told_before_options_that_mean_nothing(
     accept = {"Accept": "text/html"}
     refused = served.ask(f"{method} {where}?dryRun=x", b"{}", "text/plain", headers=accept)
     assert refused.status == (415 if method == "PATCH" else 406)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status", "told"),
+    [
+        ("configmaps", '{"metadata":{"name":"a"},"odd":1e999}', 201, 'unknown field "odd"'),
+        (
+            "configmaps",
+            '{"metadata":{"name":"b","odd":[-1e999]},"data":{"a":"b"}}',
+            201,
+            'unknown field "metadata.odd"',
+        ),
+        (
+            "pods",
+            '{"metadata":{"name":"c"},"spec":{"priority":1e999,"containers":[{"name":"a","image":"b"}]}}',
+            400,
+            "json: cannot unmarshal number 1e999 into Go struct field PodSpec.spec.priority of type int32",
+        ),
+        ("controllerrevisions", '{"metadata":{"name":"d"},"data":{"a":1e999},"revision":1}', 400, "number 1e999 into"),
+        ("configmaps", '{"kind":1e999}', 400, "into Go struct field .kind of type string"),
+    ],
+)
+def test_a_number_beyond_all_types_matters_only_where_the_type_has_a_place_for_it(
+    served: Served, place: str, kind: str, body: str, status: int, told: str
+) -> None:
+    where = place.replace("/api/v1", "/apis/apps/v1") if kind == "controllerrevisions" else place
+    found = served.ask(f"POST {where}/{kind}", body.encode())
+    assert found.status == status
+    assert told in (found.message if status == 400 else str(found.headers).replace("\\", ""))
+    if status == 201:
+        strict = served.ask(f"POST {where}/{kind}?fieldValidation=Strict", body.encode())
+        assert strict.status == 400
+        assert told in strict.message

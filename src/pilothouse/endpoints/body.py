@@ -6,6 +6,7 @@ defaults.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
@@ -18,7 +19,7 @@ from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_once, decode_parsed
 from pilothouse.machinery.errors import APIError, bad_request, too_large, unsupported_media_type
 from pilothouse.machinery.groupversion import api_version, parts
-from pilothouse.machinery.jsoncodec import JSONError, dumps, loads, preview, type_meta
+from pilothouse.machinery.jsoncodec import JSONError, NumberTooGreat, dumps, exact, loads, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
@@ -28,6 +29,7 @@ from pilothouse.registry.resource import Object, Resource
 from pilothouse.serving.http import BodyBroken, BodyTooLarge, Request
 
 SCHEME: Final = 'scheme "pkg/runtime/scheme.go:111"'  # what the original calls each of its registries
+_NO_META: Final = "couldn't get version/kind; json parse error"
 _NO_TYPE: Final = "unable to determine group/version/kind"
 _MOST_GROWTH: Final = 2  # times the longest body: what an object may be once it has its defaults
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
@@ -63,7 +65,13 @@ def _json(data: bytes) -> Any:
     try:
         return loads(data)
     except JSONError as error:
-        raise JSONError(f"couldn't get version/kind; json parse error: {error}") from error
+        raise error.__class__(f"{_NO_META}: {error}") from error
+
+
+def _holds_infinity(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_infinity, value.values()))
+    return any(map(_holds_infinity, value)) if isinstance(value, list) else value in (math.inf, -math.inf)
 
 
 _VALUES: Final[Mapping[str, Callable[[bytes], Any]]] = {JSON: _json, YAML: yamlcodec.loads, CBOR: cbor.loads}
@@ -188,7 +196,7 @@ class BodyDecoder:
         """What JSON, and what is read as if it were JSON, tells."""
         findings = None if write.field_validation == "Ignore" else Findings()
         try:
-            value, raw = self._parse(data, media_type, findings)
+            value, raw, great = self._parsed(data, media_type, findings)
             told, kind = type_meta(value, exact=self.exact_kinds or media_type == CBOR)
             self._check_type_meta(told, kind, data)
         except (JSONError, yamlcodec.YAMLError, cbor.CBORError) as error:
@@ -196,6 +204,8 @@ class BodyDecoder:
         self._check_kind(told, kind, data)
         decode = self._decode_cbor if media_type == CBOR else self._decode
         obj = decode(raw, value, findings, write)
+        if great is not None and _holds_infinity(obj):
+            raise self._cannot(str(great).removeprefix(f"{_NO_META}: "))
         heeded = self._behaviour().heeds_empty
         if heeded:
             write.load.empty = frozenset(path for path in heeded if _at(value, path) == [])
@@ -204,6 +214,15 @@ class BodyDecoder:
         if findings is not None and findings.strict:
             self._report(findings, write, media_type == YAML)
         return obj
+
+    def _parsed(
+        self, data: bytes, media_type: str, findings: Findings | None
+    ) -> tuple[Any, bytes | None, NumberTooGreat | None]:
+        """As `_parse`, and the error of a number that is too great: it matters only where the type has a place."""
+        try:
+            return *self._parse(data, media_type, findings), None
+        except NumberTooGreat as error:
+            return exact(data)[0], data, error
 
     def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
         """The value, and its JSON if a member may be in it twice. Raises JSONError, YAMLError, CBORError."""

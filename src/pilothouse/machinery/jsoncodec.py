@@ -15,11 +15,11 @@ import orjson
 from pilothouse.machinery import jsonexact, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
-from pilothouse.machinery.jsonexact import JSONError, Literal, Repeated, exact
+from pilothouse.machinery.jsonexact import JSONError, Literal, NumberTooGreat, Repeated, exact
 
 __all__ = [
-    "GoFloat", "JSONError", "Literal", "Repeated", "dumps", "dumps_pretty", "dumps_sorted", "duplicates", "exact",
-    "go_float", "has_whole_float", "identical", "loads", "may_hold", "only_plain_numbers", "plain_floats",
+    "GoFloat", "JSONError", "Literal", "NumberTooGreat", "Repeated", "dumps", "dumps_pretty", "dumps_sorted",
+    "duplicates", "exact", "go_float", "has_whole_float", "identical", "loads", "may_hold", "only_plain_numbers", "plain_floats",
     "preview", "type_meta", "surely_unique",
 ]  # fmt: skip
 

@@ -41,6 +41,10 @@ class JSONError(ValueError):
     """Not JSON; the text is Go's."""
 
 
+class NumberTooGreat(JSONError):
+    """JSON, but with a number in it that no type can hold."""
+
+
 class Literal(float):
     """A number with the text it had."""
 
@@ -86,7 +90,7 @@ def exact(data: bytes) -> tuple[Any, Repeated]:
     """The value with floats as `Literal`, and the members of objects that repeat some.
 
     In the value, the last of repeated members counts, but objects are merged with what stood there before, as into a
-    Go struct.
+    Go struct. A number that is too great for a float is a Literal of infinity, so that it can be told or passed over.
     Raises JSONError.
     """
     repeated: Repeated = {}
@@ -99,19 +103,14 @@ def exact(data: bytes) -> tuple[Any, Repeated]:
             repeated[id(made)] = pairs
         return made
 
-    return _parse(data.decode("utf-8", "surrogateescape"), _literal, an_object), repeated
+    return _parse(data.decode("utf-8", "surrogateescape"), Literal, an_object), repeated
 
 
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise JSONError(f"json: cannot unmarshal number {text} into Go value of type float64")
+        raise NumberTooGreat(f"json: cannot unmarshal number {text} into Go value of type float64")
     return value
-
-
-def _literal(text: str) -> Literal:
-    _float(text)
-    return Literal(text)
 
 
 def _merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
