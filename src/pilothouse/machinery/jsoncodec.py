@@ -19,8 +19,8 @@ from pilothouse.machinery.jsonexact import JSONError, Literal, NumberTooGreat, R
 
 __all__ = [
     "GoFloat", "JSONError", "Literal", "NumberTooGreat", "Repeated", "dumps", "dumps_pretty", "dumps_sorted",
-    "duplicates", "exact", "go_float", "has_whole_float", "identical", "loads", "may_hold", "only_plain_numbers", "plain_floats",
-    "preview", "type_meta", "surely_unique",
+    "duplicates", "exact", "go_float", "has_whole_float", "identical", "loads", "may_hold", "only_plain_numbers",
+    "plain_floats", "preview", "type_meta", "surely_unique",
 ]  # fmt: skip
 
 _INT64: Final = 2**63
