@@ -33,6 +33,7 @@ _NO_META: Final = "couldn't get version/kind; json parse error"
 _NO_TYPE: Final = "unable to determine group/version/kind"
 _MOST_GROWTH: Final = 2  # times the longest body: what an object may be once it has its defaults
 _OTHER_FORMS: Final = 4  # times the work of JSON, in the worst case
+_MOST_EXACT: Final = 64 << 10  # bytes that are read exactly only to learn what a number was meant for
 _CBOR_AS_JSON: Final = 12  # times as long at most: two bytes may be a time
 
 
@@ -222,6 +223,8 @@ class BodyDecoder:
         try:
             return *self._parse(data, media_type, findings), None
         except NumberTooGreat as error:
+            if len(data) > _MOST_EXACT:
+                raise
             return exact(data)[0], data, error
 
     def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
