@@ -230,3 +230,29 @@ def test_a_refused_document_is_quoted_sorted_where_the_patch_opened_it(
         name for item in document["data"].items() for name in (item[0], *(item[1] if isinstance(item[1], dict) else ()))
     ]
     assert names == data
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "message"),
+    [
+        (
+            MERGE,
+            '{"odd":1e999}',
+            "error decoding patch: json: cannot unmarshal number 1e999 into Go value of type float64",
+        ),
+        (STRATEGIC, '{"odd":1e999}', "json: cannot unmarshal number 1e999 into Go value of type float64"),
+        (
+            JSON_PATCH,
+            '[{"op":"add","path":"/odd","value":[1e999]}]',
+            "error decoding patch: json: cannot unmarshal number 1e999 into Go struct field jsonPatchOp.value of type "
+            "float64",
+        ),
+    ],
+)
+def test_a_number_beyond_all_types_is_no_value_of_a_patch(
+    served: Served, place: str, kind: str, body: str, message: str
+) -> None:
+    assert served.ask(f"PATCH {place}/configmaps/c", body.encode(), kind).status == 404
+    served.make(f"{place}/configmaps", config_map("c"))
+    found = served.ask(f"PATCH {place}/configmaps/c", body.encode(), kind)
+    assert (found.status, found.message) == (400, message)

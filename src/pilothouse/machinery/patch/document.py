@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery.errors import APIError, bad_request
-from pilothouse.machinery.jsonexact import JSONError
+from pilothouse.machinery.jsonexact import JSONError, NumberTooGreat
 from pilothouse.machinery.patch import astold, jsonpatch, mergepatch, quoted, strategic
 from pilothouse.machinery.patch.errors import undecodable
 from pilothouse.machinery.schema import Schema
@@ -91,6 +91,8 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
     check = _CHECKS[media_type]
     try:
         value = jsoncodec.loads(data)
+    except NumberTooGreat as error:
+        return Patch(media_type, {}, schema, [], bad_request(_too_great(media_type, str(error))))
     except JSONError:
         raise bad_request("invalid JSON patch") from None
     try:
@@ -101,6 +103,15 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
     if media_type == JSON_PATCH:
         patch.compare_texts(data)
     return patch
+
+
+def _too_great(media_type: str, why: str) -> str:
+    """How a number that no type can hold is told: by the decoder of the patch itself."""
+    if media_type == STRATEGIC_PATCH:
+        return why
+    if media_type == JSON_PATCH:
+        why = why.replace("Go value", "Go struct field jsonPatchOp.value")
+    return f"error decoding patch: {why}"
 
 
 def _findings(media_type: str, data: bytes, value: Any) -> list[str]:
