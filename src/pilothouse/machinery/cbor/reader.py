@@ -24,6 +24,7 @@ from pilothouse.machinery.decode.generate import most_items
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
+_LONGER: Final = 0x58  # bytes whose length is in the second byte
 _PIECE: Final = 1 << 16  # items that one call makes
 _PATIENCE: Final = 1 << 12  # bytes until members are tried to be stepped over again
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
@@ -191,9 +192,18 @@ class _Reader(Strings):
                 elif first == 0xA0 and depth < MAX_DEPTH:
                     value = {}
                     at += 1
+                elif first == _LONGER and not later:
+                    begin = at + 2
+                    at = begin + data[at + 1]
+                    value = text[begin:at]
+                    if not value.isascii():
+                        value = self._byte_text(data[begin:at], 0)
                 else:
                     path[depth] = key
-                    value = self.item(at, depth, later)
+                    if 0xA0 < first < 0xB8 and depth < MAX_DEPTH:  # a short object
+                        value = self._map(at + 1, first - 0xA0, depth + 1, later)
+                    else:
+                        value = self.item(at, depth, later)
                     at = self.at
                 made[key] = value
         self.at = at
@@ -254,6 +264,9 @@ class _Reader(Strings):
                 value = text[begin:at]
                 if not value.isascii():
                     value = self._beyond_ascii(first, value)
+            elif 0xA0 < first < 0xB8 and depth < MAX_DEPTH:  # a short object
+                value = self._map(at + 1, first - 0xA0, depth + 1, later)
+                at = self.at
             elif left < 0 and first == model.BREAK:
                 at += 1
                 break
