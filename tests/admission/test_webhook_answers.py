@@ -11,6 +11,7 @@ import pytest
 from pilothouse.admission.criteria import Criteria, Kind
 from pilothouse.admission.forms import Form
 from pilothouse.admission.webhooks.answer import BadAnswer, Verdict, refusal, verdict
+from pilothouse.admission.webhooks.patching import operations_of
 from pilothouse.builtin.types import builtin_types
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.patch.jsonpatch import PatchFailed, carried_out
@@ -153,6 +154,15 @@ def test_what_a_patch_says_that_cannot_be_carried_out(operation: dict[str, Any],
     with pytest.raises(PatchFailed) as caught:
         carried_out([operation], {"a": 1})
     assert str(caught.value) == why
+
+
+def test_the_tests_of_a_patch_compare_how_values_are_written() -> None:
+    patch = rb'[{"op":"add","path":"/b","value":"\u0041"},{"op":"test","path":"/a","value":%b}]'
+    made = carried_out(operations_of(patch % rb'"\u003c"'), {"a": "<"})
+    assert made == {"a": "<", "b": "A"}
+    assert type(made["b"]) is str
+    with pytest.raises(PatchFailed):
+        carried_out(operations_of(patch % b'"<"'), {"a": "<"})
 
 
 def test_what_cannot_be_read_takes_nothing_silently() -> None:

@@ -11,6 +11,7 @@ from pilothouse.admission.webhooks.review import Shown
 from pilothouse.machinery.decode import DecodeError
 from pilothouse.machinery.errors import bare_internal, internal
 from pilothouse.machinery.jsoncodec import JSONError, kind_of, loads
+from pilothouse.machinery.patch import astold
 from pilothouse.machinery.patch.jsonpatch import PatchFailed, carried_out
 from pilothouse.registry.metadata import refuse_other_namespace
 from pilothouse.registry.resource import Object
@@ -48,7 +49,7 @@ def operations_of(patch: bytes) -> Operations:
                 raise JSONError(f"json: cannot unmarshal {kind_of(one)} into Go value of type jsonpatch.Operation")
     except JSONError as error:
         raise BadAnswer(f"received undecodable patch in webhook response: {error}") from error
-    return value
+    return astold.with_texts(value, patch)
 
 
 async def patched(shown: Shown, form: Form, operations: Operations) -> bool:

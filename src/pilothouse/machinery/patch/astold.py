@@ -18,6 +18,10 @@ _LONGEST: Final = 64 << 10  # bytes; what is longer is compared by value, as its
 _ODD: Final = (b"\\", b"<", b">", b"&", b"\xe2\x80", b"-0")
 
 
+class Told(list[dict[str, Any]]):
+    """Operations that have Texts or Literals in them, which must be taken out of what they make."""
+
+
 class Text(str):
     """A text with what stood between its quotes."""
 
@@ -41,7 +45,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def with_texts(operations: list[dict[str, Any]], data: bytes) -> list[dict[str, Any]]:
-    """The operations that were read from `data`, with Texts and Literals where they are needed; or themselves."""
+    """The operations that were read from `data`: Told, where they need Texts and Literals."""
     if len(data) > _LONGEST or not any(operation and operation.get("op") == "test" for operation in operations):
         return operations
     if not (may_have_floats(data) or any(sign in data for sign in _ODD)):
@@ -51,7 +55,7 @@ def with_texts(operations: list[dict[str, Any]], data: bytes) -> list[dict[str, 
     except (ValueError, RecursionError):  # only what the exact reader takes
         return operations
     found = [_with_text(operation, sent) for operation, sent in zip(operations, told, strict=True)]
-    return found if any(one is not old for one, old in zip(found, operations, strict=True)) else operations
+    return Told(found) if any(one is not old for one, old in zip(found, operations, strict=True)) else operations
 
 
 def plain(value: Any) -> Any:

@@ -26,7 +26,7 @@ class Patch:
     `floats`: it is a strategic one with whole numbers written as floats, which its converter takes for integers.
     """
 
-    __slots__ = ("_before", "_opened", "_refusal", "_schema", "_told", "_value", "findings", "floats", "media_type")
+    __slots__ = ("_before", "_opened", "_refusal", "_schema", "_value", "findings", "floats", "media_type")
 
     def __init__(
         self, media_type: str, value: Any, schema: Schema, findings: list[str], refusal: APIError | None = None
@@ -37,14 +37,12 @@ class Patch:
         self._refusal = refusal
         self._value = value
         self._schema = schema
-        self._told = False
         self._before: dict[str, Any] = {}  # of the last run, whose result may be refused
         self._opened: jsonpatch.Opened | None = None
 
     def compare_texts(self, data: bytes) -> None:
         """Of a JSON Patch that was read from `data`: its tests look at how a value is written."""
-        value = astold.with_texts(self._value, data)
-        self._value, self._told = value, value is not self._value
+        self._value = astold.with_texts(self._value, data)
 
     def __call__(self, obj: dict[str, Any]) -> tuple[Any, list[str]]:
         """A new dict, whose parts may be those of `obj` and of the patch; or a list, which is no object of any type.
@@ -56,8 +54,6 @@ class Patch:
         self._before = obj
         if self.media_type == JSON_PATCH:
             patched, self._opened = jsonpatch.run(self._value, obj)
-            if self._told:
-                patched = astold.plain(patched)
         elif self.media_type == MERGE_PATCH:
             patched = mergepatch.apply(self._value, obj, strict=False)
         else:

@@ -130,7 +130,7 @@ class _Document:
                 self.carry_out(operation or {})
         except RecursionError:
             raise PatchFailed("the patched object is too deep") from None
-        return self.settled()
+        return astold.plain(self.settled()) if isinstance(operations, astold.Told) else self.settled()
 
     def opened(self, value: Any) -> bool:
         """As `Opened`."""
