@@ -6,25 +6,27 @@ from bisect import bisect_left
 from collections.abc import Collection
 from itertools import islice
 from operator import le
-from typing import Final
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T", str, int, tuple[Any, ...])
 
 MANY: Final = 16_384  # texts that one call may sort
 _SAMPLES: Final = 16  # of each run, which tell where to cut all of them
 
 
-def in_order(texts: Collection[str]) -> list[str]:
+def in_order(texts: Collection[T]) -> list[T]:
     """As `sorted`."""
     if len(texts) <= MANY:
         return sorted(texts)
     found = list(texts)
     if all(map(le, found, islice(found, 1, None))):
         return found
-    runs = [sorted(found[at : at + MANY]) for at in range(0, len(found), MANY)]
-    bounds = sorted(text for run in runs for text in run[:: MANY // _SAMPLES])[_SAMPLES::_SAMPLES]
-    ordered: list[str] = []
+    runs: list[list[T]] = [sorted(found[at : at + MANY]) for at in range(0, len(found), MANY)]
+    bounds: list[T] = sorted(text for run in runs for text in run[:: MANY // _SAMPLES])[_SAMPLES::_SAMPLES]
+    ordered: list[T] = []
     begins = [0] * len(runs)
     for ends in (*([bisect_left(run, bound) for run in runs] for bound in bounds), list(map(len, runs))):
-        part: list[str] = []
+        part: list[T] = []
         for run, begin, end in zip(runs, begins, ends, strict=True):
             part += run[begin:end]
         part.sort()  # which is quick with what is in order piece by piece

@@ -7,6 +7,7 @@ shape seen and shared; what remains for an object is to fill in what differs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -73,8 +74,9 @@ def _free(value: Any) -> Node:
     if type(value) is not dict or not value:
         return LEAF
     out: Node = {SELF: LEAF}
-    for name in sorted(value):
-        out[f"f:{name}"] = _free(value[name])
+    for name in in_order(value):
+        inner = value[name]
+        out[f"f:{name}"] = _free(inner) if inner.__class__ is dict else LEAF
     return out
 
 
@@ -134,6 +136,25 @@ class _Frames:
         names = tuple(value)
         frame = self.known.get(names) or self.make(names)
         return self.filled(frame, value) if frame.fill else frame.fixed
+
+    def own_all(self, values: list[dict[str, Any]]) -> list[Node]:
+        """`own` of many."""
+        shapes = list(map(tuple, values))
+        frames = {names: self.known.get(names) or self.make(names) for names in set(shapes)}
+        if len(frames) == 1:
+            (frame,) = frames.values()
+            if all(_surely_whole([value[name] for value in values]) for name, _, _ in frame.fill):
+                return [frame.fixed] * len(values)
+        filled = self.filled
+        return [
+            filled(frame, value) if frame.fill else frame.fixed
+            for frame, value in zip(map(frames.__getitem__, shapes), values, strict=True)
+        ]
+
+
+def _surely_whole(values: list[Any]) -> bool:
+    """Whether all are empty, and so owned whole; of an empty list that is not sure."""
+    return not any(values) and [] not in values
 
 
 _NOTHING: Final[Node] = {}  # told apart from LEAF by identity: neither a member nor anything below it
@@ -196,8 +217,26 @@ def _set(shape: Shape, whole: bool) -> Own:
 
 
 def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
+    if shape.item is None:
+        raise TypeError("a list without items")
+    own = child(shape.item)
+    frames = _Frames(shape_of(shape.item), child, whole, True) if shape_of(shape.item).kind == STRUCT else None
+    one_by_one = _keyed_one_by_one(shape, own, whole)
+    few = one_by_one if frames is None or len(shape.keys) != 1 else _keyed_by_text(shape, frames, whole, one_by_one)
+
+    def nodes_of(items: list[Any]) -> list[Node]:
+        if own is None:
+            return [LEAF] * len(items)
+        if frames is not None:
+            return frames.own_all(items)
+        return [node if whole or not node else {SELF: LEAF, **node} for node in map(own, items)]
+
+    many = _keyed_in_columns(shape, nodes_of, whole, few)
+    return lambda value: many(value) if type(value) is list and len(value) >= _MANY else few(value)
+
+
+def _keyed_one_by_one(shape: Shape, own: Own | None, whole: bool) -> Own:
     elements = shape.elements
-    own = child(shape.item) if shape.item is not None else None
 
     def items(value: Any) -> Node:
         if type(value) is not list or not value:
@@ -211,14 +250,11 @@ def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> 
             out[key] = node if whole or not node else {SELF: LEAF, **node}
         return ordered(out)
 
-    item_shape = shape_of(shape.item) if shape.item is not None else shape
-    if item_shape.kind != STRUCT or len(shape.keys) != 1:
-        return items if own is None else _keyed_by_some(shape, own, whole, items)
-    return _keyed_by_text(shape, _Frames(item_shape, child, whole, True), whole, items)
+    return items
 
 
 def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> Own:
-    """The common case, a list of structs with one text as the key, in one loop without calls."""
+    """The common case, a list of few structs with one text as the key, in one loop without calls."""
     name = shape.keys[0][0]
     start = f"k:{{{encode_basestring(name)}:"
     known, make, filled = frames.known, frames.make, frames.filled
@@ -246,45 +282,33 @@ def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> O
 
 _MANY: Final = 16
 _AT_ONCE: Final = 16_384  # names that one call may write
-_WRITERS: Final[dict[type, Callable[[Any], str]]] = {str: encode_basestring, int: str}  # of keys that sort as they are
 
 
-def _keyed_by_some(shape: Shape, own: Own, whole: bool, slowly: Own) -> Own:
-    """A long list of structs with several keys, which have the same types in all of them."""
-    keys = shape.keys
-    names = (f"{encode_basestring(name)}:".replace("%", "%%") + "%s" for name, _ in keys)
-    form = f"k:{{{','.join(names)}}}"
+def _keyed_in_columns(shape: Shape, nodes_of: Callable[[list[Any]], list[Node]], whole: bool, slowly: Own) -> Own:
+    """Many items, all of which have keys that are texts or numbers."""
 
-    def items(value: Any) -> Node:
-        if type(value) is not list or len(value) < _MANY or type(value[0]) is not dict:
+    def items(value: list[Any]) -> Node:
+        columns = shape.columns(value)
+        if columns is None:
             return slowly(value)
-        types = [type(value[0].get(name, default)) for name, default in keys]
-        if not _WRITERS.keys() >= set(types):
-            return slowly(value)
-        texts = set(types) == _TEXTS
-        nodes: Node = {}
-        order = []
-        for item in value:
-            found = [item.get(name, default) for name, default in keys] if type(item) is dict else []
-            if list(map(type, found)) != types:
-                return slowly(value)
-            if texts:
-                key = form % tuple(map(encode_basestring, found))
-            else:
-                key = form % tuple([_WRITERS[kind](one) for kind, one in zip(types, found, strict=True)])
-                order.append((found, key))
-            if key in nodes:
-                return slowly(value)
-            node = own(item)
-            nodes[key] = node if whole or not node else {SELF: LEAF, **node}
-        if texts and _sort_otherwise("".join(nodes)):
-            return slowly(value)
+        elements = shape.elements_of(columns)
+        nodes = dict(zip(elements, nodes_of(value), strict=True))
+        if len(nodes) < len(value):  # twice the same key: owned as one, whole
+            nodes.update((element, LEAF) for element, count in Counter(elements).items() if count > 1)
         out: Node = {SELF: LEAF} if whole else {}
-        for key in sorted(nodes) if texts else [key for _, key in sorted(order)]:
-            out[key] = nodes[key]
+        for element in _by_keys(columns, elements):
+            out[element] = nodes[element]
         return out
 
     return items
+
+
+def _by_keys(columns: list[list[Any]], elements: list[str]) -> list[str]:
+    """Elements in the order of their keys, those that come twice once or twice."""
+    if len(columns) > 1:
+        return [row[-1] for row in in_order(list(zip(*columns, elements, strict=True)))]
+    named = dict(zip(columns[0], elements, strict=True))
+    return [named[key] for key in in_order(named)]
 
 
 def _sort_otherwise(texts: str) -> bool:

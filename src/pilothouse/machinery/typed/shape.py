@@ -31,7 +31,7 @@ class Shape:
     undeclared fields of a STRUCT are kept (FREE).
     """
 
-    __slots__ = ("_schema", "element", "elements", "fields", "item", "keys", "kind", "needs_key", "open", "schema")
+    __slots__ = ("_pattern", "element", "elements", "fields", "item", "keys", "kind", "needs_key", "open", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -49,9 +49,24 @@ class Shape:
                 (name, _key_default(properties[name]) if name in properties else None)
                 for name in sorted(schema.list_keys)
             )
+            names = [encode_basestring(name).replace("%", "%%") for name, _ in self.keys]
+            self._pattern = f"k:{{{','.join(f'{name}:%s' for name in names)}}}"
             self.element = _keyed_element(self.keys)
-            self.elements = _keyed_elements(self.keys, self.element)
+            self.elements = self._keyed_elements
             self.needs_key = all(name in properties and default is None for name, default in self.keys)
+
+    def columns(self, items: list[Any]) -> list[list[Any]] | None:
+        """Of a KEYED with items: what all have as each key, if those of one key are all texts, or all numbers."""
+        return _key_columns(self.keys, items) if self.keys else None
+
+    def elements_of(self, columns: list[list[Any]]) -> list[str]:
+        """The path elements of items whose keys are these."""
+        texts = (map(_WRITERS[type(values[0])], values) for values in columns)
+        return [self._pattern % keys for keys in zip(*texts, strict=True)]
+
+    def _keyed_elements(self, items: list[Any]) -> list[str]:
+        columns = self.columns(items) if len(items) >= _MANY else None
+        return list(map(self.element, items)) if columns is None else self.elements_of(columns)
 
 
 _ZERO: Final = {s.STRING: "", s.INT32: 0, s.INT64: 0, s.BOOL: False}
@@ -119,27 +134,18 @@ def set_elements(items: list[Any]) -> list[str]:
     return list(map(set_element, items))
 
 
-def _keyed_elements(
-    keys: tuple[tuple[str, Any], ...], element: Callable[[Any], str]
-) -> Callable[[list[Any]], list[str]]:
-    """`element` of all: column by column where each item has all keys, and those of one key are of one simple type."""
-    names = [encode_basestring(name).replace("%", "%%") for name, _ in keys]
-    pattern = f"k:{{{','.join(f'{name}:%s' for name in names)}}}"
-
-    def all_of(items: list[Any]) -> list[str]:
-        if len(items) < _MANY:
-            return list(map(element, items))
-        columns = []
-        try:
-            for name, _ in keys:
-                values = [item[name] for item in items]
-                (kind,) = set(map(type, values))
-                columns.append(map(_WRITERS[kind], values))
-        except (TypeError, KeyError, ValueError):
-            return list(map(element, items))
-        return [pattern % texts for texts in zip(*columns, strict=True)] if columns else list(map(element, items))
-
-    return all_of
+def _key_columns(keys: tuple[tuple[str, Any], ...], items: list[Any]) -> list[list[Any]] | None:
+    """What all items have as each key, if those of one key are all texts, or all numbers."""
+    columns = []
+    try:
+        for name, default in keys:
+            values = [item.get(name, default) for item in items]
+            if len(kinds := set(map(type, values))) != 1 or not kinds <= _WRITERS.keys():
+                return None
+            columns.append(values)
+    except AttributeError:  # no map
+        return None
+    return columns
 
 
 def _keyed_element(keys: tuple[tuple[str, Any], ...]) -> Callable[[Any], str]:
