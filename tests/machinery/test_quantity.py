@@ -13,9 +13,9 @@ from pilothouse.machinery.quantity import (
     WRONG_SUFFIX,
     Quantity,
     QuantityError,
+    are_canonical,
+    are_coarse,
     compare,
-    is_canonical,
-    is_coarse,
     of,
     of_milli,
     parse,
@@ -115,9 +115,11 @@ def test_spaces_around_a_quantity_do_not_count(sent: str, answered: str) -> None
     | st.sampled_from(["000", "0", "0100m", "1000", "100n", "1.5", "+1", "1Ki", "1e3", "", "m", "9" * 18, "1\n"])
 )
 def test_what_is_taken_for_canonical_or_coarse_at_a_glance_is_so(text: str) -> None:
-    if is_canonical(text):
+    if are_canonical([text]):
         assert shown(text) == text
-    if is_coarse(text):
+    if are_coarse([text]):
         assert parse(text).nanos % 10**6 == 0
     if text.isdigit() and len(text) < 19:
-        assert is_coarse(text) and bool(is_canonical(text)) == (shown(text) == text != "0" * len(text))
+        assert are_coarse([text]) and are_coarse(["1", text, "2m"])
+        assert text[0] == "0" or are_canonical([text, "1"]) == (shown(text) == text)
+    assert not are_coarse([text, "n"]) and not are_canonical([text, "000"])

@@ -13,6 +13,7 @@ T = TypeVar("T")
 A = TypeVar("A", str, bytes)
 
 LONGEST: Final = 512  # characters
+_CONTAINERS: Final[frozenset[type]] = frozenset((list, dict))
 
 
 def remembered(
@@ -50,6 +51,10 @@ class Stamped(Generic[T]):
 
     def key(self, value: Any) -> bytes:
         """The text of a value; empty for one that is not to be remembered."""
+        if value.__class__ is dict:
+            for inner in value.values():
+                if inner.__class__ in _CONTAINERS and 2 * len(inner) > self._longest:  # so it is too long, too
+                    return b""
         try:
             text = orjson.dumps(value)
         except (orjson.JSONEncodeError, TypeError):

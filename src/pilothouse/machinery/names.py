@@ -274,15 +274,16 @@ def _all_formed(form: str) -> Callable[[Collection[str]], bool]:
 
 
 _PLAIN_LABEL: Final = "(?!-)[-a-z0-9]{1,63}(?<!-)"
-_PLAIN_SUBDOMAIN: Final = r"(?![^\n/]{254})[a-z0-9]+(?:[-.][a-z0-9]+)*"
+_PLAIN_SUBDOMAIN: Final = r"(?=[-a-z0-9.]{1,253}%s)[a-z0-9]+(?:[-.][a-z0-9]+)*%s"
 _PLAIN_VALUE: Final = "(?![-_.])[-A-Za-z0-9_.]{%d,63}(?<![-_.])"
 
 are_labels: Final = _all_formed(_PLAIN_LABEL)
-are_subdomains: Final = _all_formed(_PLAIN_SUBDOMAIN)
-are_qualified_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN}/)?{_PLAIN_VALUE % 1}")
+are_subdomains: Final = _all_formed(_PLAIN_SUBDOMAIN % (r"(?:\n|\Z)", ""))
+are_qualified_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN % ('/', '/')})?{_PLAIN_VALUE % 1}")
 are_label_values: Final = _all_formed(_PLAIN_VALUE % 0)
 are_config_keys: Final = _all_formed(r"(?!\.)[-._a-zA-Z0-9]{1,253}")
 are_environment_names: Final = _all_formed(_ENVIRONMENT_FORM)
+are_header_names: Final = _all_formed(_HEADER_FORM)
 
 
 def header_name(text: str) -> list[str]:

@@ -10,6 +10,7 @@ are not (`12E` stays `12E`, `12Ei` becomes 9223372036854775807).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, total_ordering
 from typing import Final
@@ -229,9 +230,21 @@ def _shown(text: str) -> str:
     return text if kept else str(quantity)
 
 
-# For very many of them: what surely is shown as it was sent, and what surely is a multiple of a thousandth.
-is_canonical: Final = re.compile(r"[0-9]{0,15}[1-9][0-9]{0,2}[numkMGTPE]?", re.ASCII).fullmatch
-is_coarse: Final = re.compile(r"[0-9]{1,18}[mkMGTPE]?", re.ASCII).fullmatch
+_CANONICAL: Final = re.compile(r"(?:(?!0)[0-9]{1,18}(?<!000)[numkMGTPE]?\n)*", re.ASCII).fullmatch
+_COARSE: Final = re.compile(r"(?:[0-9]{1,18}[mkMGTPE]?\n)*", re.ASCII).fullmatch
+
+
+def are_canonical(texts: Sequence[str]) -> bool:
+    """Whether all are surely shown as they were sent."""
+    lines = "".join([f"{text}\n" for text in texts])
+    return lines.count("\n") == len(texts) and _CANONICAL(lines) is not None
+
+
+def are_coarse(texts: Sequence[str]) -> bool:
+    """Whether all are surely multiples of a thousandth."""
+    lines = "".join([f"{text}\n" for text in texts])
+    return lines.count("\n") == len(texts) and _COARSE(lines) is not None
+
 
 # The same few quantities come again and again.
 _known: Final = lru_cache(4096)(_read)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery import names
 from pilothouse.machinery.digits import unsigned
 from pilothouse.machinery.errors import MOST_CAUSES, Cause, bad_request, bare_internal, invalid, modified
@@ -255,29 +256,40 @@ def validate_embedded(metadata: dict[str, Any], path: str) -> Causes:
 
 def validate_labels(labels: dict[str, str], path: str) -> Causes:
     causes: Causes = []
-    for key, value in labels.items():
+
+    def fine(keys: Sequence[str]) -> bool:
+        return names.are_qualified_names(keys) and names.are_label_values([labels[key] for key in keys])
+
+    for key in labels if len(labels) <= RUN else (key for _, key in doubtful(list(labels), fine)):
         if len(causes) >= MOST_CAUSES:
             break
         wrong = names.qualified_name(key)
         if wrong:
             causes += [_invalid(path, key, text) for text in wrong]
-        wrong = names.label_value(value)
+        wrong = names.label_value(labels[key])
         if wrong:
-            causes += [_invalid(path, value, text) for text in wrong]
+            causes += [_invalid(path, labels[key], text) for text in wrong]
     return causes
 
 
 def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
     causes: Causes = []
-    size = 0
-    for key, value in annotations.items():
+    fine = names.are_qualified_names  # without capitals in the prefix, but those are few
+    for key in annotations if len(annotations) <= RUN else (key for _, key in doubtful(list(annotations), fine)):
+        if len(causes) >= MOST_CAUSES:
+            break
         wrong = names.annotation_key(key)
-        if wrong and len(causes) < MOST_CAUSES:
+        if wrong:
             causes += [_invalid(path, key, text) for text in wrong]
-        size += len(key) + (len(value) if value.isascii() else len(value.encode()))
+    size = sum(map(len, annotations)) + sum(map(_size, annotations.values()))
     if size > MAX_ANNOTATIONS:
         causes.append(Cause("FieldValueTooLong", f"Too long: may not be more than {MAX_ANNOTATIONS} bytes", path))
     return causes
+
+
+def _size(text: str) -> int:
+    """In bytes."""
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def validate_owners(owners: list[dict[str, Any]], path: str = "metadata.ownerReferences") -> Causes:

@@ -88,7 +88,7 @@ def _rule(value: Object, field: Field) -> None:
     if http is not None:
         if not http.get("paths"):
             field.required("http.paths")
-        field.each("http.paths", _path, http.get("paths"))
+        field.each("http.paths", _path, http.get("paths"), alone=True)
 
 
 def _tls(value: Object, field: Field) -> None:
@@ -125,8 +125,8 @@ def _spec(value: Object, field: Field) -> None:
     _something(value, field)
     if value.get("defaultBackend") is not None:
         field.within("defaultBackend", _backend, value["defaultBackend"])
-    field.each("rules", _rule, value.get("rules"))
-    field.each("tls", _tls, value.get("tls"))
+    field.each("rules", _rule, value.get("rules"), alone=True)
+    field.each("tls", _tls, value.get("tls"), alone=True)
     class_name = value.get("ingressClassName")
     if class_name is not None:
         field.all_invalid("ingressClassName", class_name, names.subdomain(class_name))

@@ -30,7 +30,7 @@ def _preferred_node(value: Object, field: Field) -> None:
 def _node(value: Object, field: Field) -> None:
     if value.get(_REQUIRED) is not None:
         field.within(_REQUIRED, node_selector, value[_REQUIRED])
-    field.each(_PREFERRED, _preferred_node, value.get(_PREFERRED))
+    field.each(_PREFERRED, _preferred_node, value.get(_PREFERRED), alone=True)
 
 
 def label_keys(value: Object, field: Field) -> None:
@@ -68,7 +68,7 @@ def _term(value: Object, field: Field) -> None:
     for name in ("labelSelector", "namespaceSelector"):
         if value.get(name) is not None:
             field.within(name, label_selector, value[name])
-    for name in value.get("namespaces") or ():
+    for _, name in field.doubtful(value.get("namespaces") or (), words.are_labels):
         field.all_invalid("namespace", name, words.label(name))
     label_keys(value, field)
     topology_key(value.get("topologyKey", ""), field)
@@ -80,8 +80,8 @@ def _preferred_pod(value: Object, field: Field) -> None:
 
 
 def _pod(value: Object, field: Field) -> None:
-    field.each(_REQUIRED, _term, value.get(_REQUIRED))
-    field.each(_PREFERRED, _preferred_pod, value.get(_PREFERRED))
+    field.each(_REQUIRED, _term, value.get(_REQUIRED), alone=True)
+    field.each(_PREFERRED, _preferred_pod, value.get(_PREFERRED), alone=True)
 
 
 def affinity(value: Object, field: Field) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from pilothouse.kit.memo import remembered
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery import quantity
 from pilothouse.machinery.rules import NOT_NEGATIVE, Field
 
 NANO: Final = 1_000_000_000
 _MILLI: Final = 1_000_000  # in billionths
-_MANY: Final = 64  # amounts, more than are remembered one by one
 
 
 def nanos(text: str) -> int:
@@ -43,10 +43,12 @@ def rounded(text: str) -> str:
 
 def round_amounts(amounts: dict[str, str]) -> None:
     """In place, for a resource list."""
-    many = len(amounts) > _MANY
+    if len(amounts) > RUN:
+        names = list(amounts)
+        for index, amount in doubtful(list(amounts.values()), quantity.are_coarse):
+            amounts[names[index]] = rounded(amount)
+        return
     for name, amount in amounts.items():
-        if many and quantity.is_coarse(amount):
-            continue
         kept = rounded(amount)
         if kept is not amount:
             amounts[name] = kept

@@ -23,7 +23,7 @@ Object = Mapping[str, Any]
 
 def access_modes(modes: list[str], field: Field) -> None:
     """Told at the list."""
-    for one in modes:
+    for _, one in field.doubtful(modes, frozenset(ACCESS_MODES).issuperset):
         if one not in ACCESS_MODES:
             field.not_supported("", one, ACCESS_MODES)
     if "ReadWriteOncePod" in modes and any(one in ACCESS_MODES for one in modes if one != "ReadWriteOncePod"):
@@ -85,7 +85,7 @@ def claim_spec(value: Object, field: Field) -> None:
 
 def template_metadata(value: Object, field: Field) -> None:
     """Metadata of what is made from a template: labels and annotations alone."""
-    for key in field.names(value.get("annotations")):
+    for _, key in field.doubtful(sorted(value.get("annotations") or ()), words.are_qualified_names):
         field.all_invalid("annotations", key, words.qualified_name(key.lower()))
     if value.get("labels"):
         field.within("labels", labels, value["labels"])

@@ -288,7 +288,7 @@ def _pod_spec(spec: Object, field: Field, pod: str) -> None:
     _host_users(spec, field)
     _names(spec, field)
     if spec.get("tolerations"):
-        field.each("tolerations", toleration, spec["tolerations"])
+        field.each("tolerations", toleration, spec["tolerations"], alone=True)
     if spec.get("hostAliases"):
         field.within("hostAliases", _host_aliases, spec["hostAliases"])
     _classes(spec, field)

@@ -29,8 +29,8 @@ def _http_get(value: Object, field: Field) -> None:
     scheme = value.get("scheme", "")
     if scheme not in _SCHEMES:
         field.not_supported("scheme", scheme, _SCHEMES)
-    for header in value.get("httpHeaders") or ():
-        name = header.get("name", "")
+    names = [header.get("name", "") for header in value.get("httpHeaders") or ()]
+    for _, name in field.doubtful(names, words.are_header_names):
         field.all_invalid("httpHeaders", name, words.header_name(name))
 
 

@@ -32,20 +32,23 @@ def mode(path: str, value: int | None, field: Field) -> None:
 
 def key_paths(items: Sequence[Object], field: Field) -> None:
     """`items` of a ConfigMap or Secret, told from their owner."""
-    for index, item in enumerate(items):
-        key, path = item.get("key", ""), item.get("path", "")
-        if not key:
-            field.required(f"items[{index}].key")
-        if not path:
-            field.required(f"items[{index}].path")
-        else:
-            not_reserved(path, field, f"items[{index}].path")
-        mode(f"items[{index}].mode", item.get("mode"), field)
+    field.each("items", _key_path, items, alone=True)
+
+
+def _key_path(item: Object, field: Field) -> None:
+    path = item.get("path", "")
+    if not item.get("key"):
+        field.required("key")
+    if not path:
+        field.required("path")
+    else:
+        not_reserved(path, field, "path")
+    mode("mode", item.get("mode"), field)
 
 
 def downward_files(items: Sequence[Object], field: Field) -> None:
     """`items` of a downward API volume; as in the original, causes do not say which item."""
-    for item in items:
+    for _, item in field.numbered(items):
         path = item.get("path", "")
         if not path:
             field.required("path")

@@ -29,7 +29,7 @@ def labels(value: Object, field: Field) -> None:
 
 def _fine_in(value: Object) -> Callable[[Sequence[str]], bool]:
     """Whether some keys of a map of labels are good, with what belongs to them."""
-    return lambda keys: words.are_qualified_names(keys) and words.are_label_values([value[key] for key in keys])
+    return lambda keys: words.are_qualified_names(keys) and words.are_label_values(list(map(value.__getitem__, keys)))
 
 
 def _expression(one: Object, field: Field) -> None:
@@ -51,7 +51,7 @@ def _expression(one: Object, field: Field) -> None:
 def label_selector(value: Object, field: Field) -> None:
     if value.get("matchLabels"):
         field.within("matchLabels", labels, value["matchLabels"])
-    field.each("matchExpressions", _expression, value.get("matchExpressions"))
+    field.each("matchExpressions", _expression, value.get("matchExpressions"), alone=True)
 
 
 def is_empty(selector: Object | None) -> bool:
@@ -128,14 +128,14 @@ def _node_field(one: Object, field: Field) -> None:
 
 
 def node_selector_term(value: Object, field: Field) -> None:
-    field.each("matchExpressions", _node_expression, value.get("matchExpressions"))
-    field.each("matchFields", _node_field, value.get("matchFields"))
+    field.each("matchExpressions", _node_expression, value.get("matchExpressions"), alone=True)
+    field.each("matchFields", _node_field, value.get("matchFields"), alone=True)
 
 
 def lenient_node_selector_term(value: Object, field: Field) -> None:
     """For preferences: values need not be label values."""
-    field.each("matchExpressions", _lenient_node_expression, value.get("matchExpressions"))
-    field.each("matchFields", _node_field, value.get("matchFields"))
+    field.each("matchExpressions", _lenient_node_expression, value.get("matchExpressions"), alone=True)
+    field.each("matchFields", _node_field, value.get("matchFields"), alone=True)
 
 
 def node_selector(value: Object, field: Field) -> None:
@@ -143,4 +143,4 @@ def node_selector(value: Object, field: Field) -> None:
     if not terms:
         field.required("nodeSelectorTerms", "must have at least one node selector term")
         return
-    field.each("nodeSelectorTerms", node_selector_term, terms)
+    field.each("nodeSelectorTerms", node_selector_term, terms, alone=True)

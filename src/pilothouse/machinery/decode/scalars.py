@@ -9,6 +9,7 @@ from __future__ import annotations
 import binascii
 from typing import Any
 
+from pilothouse.kit.runs import doubtful
 from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import times
@@ -177,14 +178,23 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     """A map of quantities, sorted by key, null in it being zero."""
     if value.__class__ is not dict:
         raise Mismatch
+    if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
+        return _texts_of_quantities(string_map(value))
     made = {}
-    many = len(value) > _MANY
     for key in in_order(value):
         item = value[key]
         if item.__class__ is str:
-            made[key] = item if many and quantities.is_canonical(item) else quantities.shown(item)
+            made[key] = quantities.shown(item)
         else:
             made[key] = "0" if item is None else quantity(item, findings)
+    return made
+
+
+def _texts_of_quantities(sent: dict[str, str]) -> dict[str, str]:
+    made = dict(sent)
+    names = list(sent)
+    for index, text in doubtful(list(sent.values()), quantities.are_canonical):
+        made[names[index]] = quantities.shown(text)
     return made
 
 

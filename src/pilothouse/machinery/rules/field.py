@@ -11,11 +11,11 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery.errors import MOST_CAUSES, Cause
 
 _MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole value
 
-_STRIDE: Final = 128  # items of a list, after which it is asked whether there are enough faults
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -83,6 +83,10 @@ def join(prefix: str, path: str) -> str:
     if path[0] == "/" or not prefix:
         return path
     return f"{prefix}.{path}"
+
+
+def _not_at_all(_: Any) -> bool:
+    return False
 
 
 class _Found(list[list[str]]):
@@ -192,16 +196,16 @@ class Field:
 
     def numbered(self, items: Sequence[V]) -> Iterator[tuple[int, V]]:
         """Indices and items of a list."""
-        return enumerate(items) if len(items) <= _STRIDE else self._in_strides(items)
+        return enumerate(items) if len(items) <= RUN else self._in_runs(items, _not_at_all)
 
     def doubtful(self, items: Sequence[V], fine: Callable[[Sequence[V]], bool]) -> Iterator[tuple[int, V]]:
         """As `numbered`, without runs of items with which nothing is wrong for sure: then `fine` says so of the run."""
-        return enumerate(items) if len(items) <= _STRIDE else self._in_strides(items, fine)
+        return enumerate(items) if len(items) <= RUN else self._in_runs(items, fine)
 
     def names(self, values: Iterable[str] | None) -> Iterable[str]:
         """The keys of a map in their order."""
         ordered = sorted(values or ())
-        return ordered if len(ordered) <= _STRIDE else (name for _, name in self._in_strides(ordered))
+        return ordered if len(ordered) <= RUN else (name for _, name in self._in_runs(ordered, _not_at_all))
 
     def until_full(self, items: Iterable[V]) -> Iterator[V]:
         """What is wrong one by one."""
@@ -210,15 +214,9 @@ class Field:
                 return
             yield item
 
-    def _in_strides(
-        self, items: Sequence[V], fine: Callable[[Sequence[V]], bool] | None = None
-    ) -> Iterator[tuple[int, V]]:
-        for start in range(0, len(items), _STRIDE):
-            if self.full:
-                return
-            run = items[start : start + _STRIDE]
-            if fine is None or not fine(run):
-                yield from enumerate(run, start)
+    def _in_runs(self, items: Sequence[V], fine: Callable[[Sequence[V]], bool]) -> Iterator[tuple[int, V]]:
+        """A run that comes when there are enough faults is as good as fine."""
+        return doubtful(items, lambda run: self.full or fine(run))
 
     # -- how rules call rules
 
@@ -243,7 +241,7 @@ class Field:
         outer = self.old
         self.old = None
         good: Any = self  # like no item
-        alone = alone and len(items) > _STRIDE
+        alone = alone and len(items) > RUN
         for index, item in enumerate(items):
             if alone and item == good:
                 continue
