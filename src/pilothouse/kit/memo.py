@@ -13,7 +13,6 @@ T = TypeVar("T")
 A = TypeVar("A", str, bytes)
 
 LONGEST: Final = 512  # characters
-_CONTAINERS: Final[frozenset[type]] = frozenset((list, dict))
 
 
 def remembered(
@@ -51,9 +50,9 @@ class Stamped(Generic[T]):
 
     def key(self, value: Any) -> bytes:
         """The text of a value; empty for one that is not to be remembered."""
-        if value.__class__ is dict:
+        if isinstance(value, dict):
             for inner in value.values():
-                if inner.__class__ in _CONTAINERS and 2 * len(inner) > self._longest:  # so it is too long, too
+                if isinstance(inner, list | dict) and 2 * len(inner) > self._longest:  # so it is too long, too
                     return b""
         try:
             text = orjson.dumps(value)
