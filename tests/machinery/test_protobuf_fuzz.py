@@ -187,6 +187,30 @@ def test_more_messages_than_any_object_can_hold_are_refused_before_all_are_read(
     assert len(protobuf.decode_message(schema, b"\x12\x00" * 50_000)["containers"]) == 50_000
 
 
+@pytest.mark.parametrize("names", [b"c", b"%05d"])
+def test_messages_that_are_too_long_with_their_defaults_are_refused_before_all_are_read(names: bytes) -> None:
+    """Whether all are the same or not; others, not so many, are read as they are."""
+    schema = builtin_types().get(CORE, "PodSpec")
+
+    def containers(count: int, port: bytes) -> bytes:
+        named = (names % number if b"%" in names else names for number in range(count))
+        return b"".join(one(2, one(1, name) + port) for name in named)
+
+    def length_with_defaults(count: int) -> int:
+        return count * (len('{"name":"c","resources":{}},') + 109 + (4 if b"%" in names else 0))
+
+    assert length_with_defaults(40_000) < 6 * MIB < length_with_defaults(47_000)
+    with pytest.raises(protobuf.TooLong):
+        protobuf.decode_message(schema, containers(47_000, b""))
+    with pytest.raises(protobuf.TooLong):
+        protobuf.decode_message(schema, containers(40_000, one(6, b"\x18\x50\x22\x03TCP")))
+    read = protobuf.decode_message(schema, containers(40_000, b""))["containers"]
+    assert len(read) == 40_000
+    assert read[-1] == {"name": "39999" if b"%" in names else "c", "resources": {}}
+    read[-1]["resources"]["limits"] = {}  # each has its own
+    assert read[-2]["resources"] == {}
+
+
 def test_a_list_of_objects_may_be_as_long_as_it_is() -> None:
     pods = protobuf.decode_message(builtin_types().get(CORE, "PodList"), b"\x12\x00" * 100_000)
     assert len(pods["items"]) == 100_000

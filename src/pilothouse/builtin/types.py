@@ -66,6 +66,12 @@ _CONTAINER: Final = (
 )
 # The shortest values of types that get long by their defaults.
 _SHORTEST: Final = {(CORE, "Container"): _CONTAINER, (CORE, "EphemeralContainer"): _CONTAINER}
+_CONTAINER_DEFAULTS: Final = (
+    b'"terminationMessagePath":"/dev/termination-log",',
+    b'"terminationMessagePolicy":"File",',
+    b'"imagePullPolicy":"Always",',
+)
+_DEFAULTS: Final = {(CORE, "Container"): _CONTAINER_DEFAULTS, (CORE, "EphemeralContainer"): _CONTAINER_DEFAULTS}
 
 
 def definition_name(package: str, name: str) -> str:
@@ -136,6 +142,7 @@ class TypeTable:
             )
             made.stamped = (package, name) in _STAMPED
             made.shortest = len(_SHORTEST.get((package, name), ""))
+            made.defaults = _DEFAULTS.get((package, name), ())
         return made
 
     def _field(self, package: str, row: list[str], all_marks: Markers) -> Field:

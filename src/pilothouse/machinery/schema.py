@@ -94,8 +94,9 @@ class Schema:
     """
 
     __slots__ = (
-        "_fields", "_items", "_make_fields", "_make_items", "_properties", "compiled", "embedded", "kind", "list_keys",
-        "list_type", "map_type", "name", "nullable", "package", "preserve_unknown", "shortest", "stamped", "union",
+        "_fields", "_items", "_make_fields", "_make_items", "_properties", "compiled", "defaults", "embedded", "kind",
+        "list_keys", "list_type", "map_type", "name", "nullable", "package", "preserve_unknown", "shortest", "stamped",
+        "union",
     )  # fmt: skip
 
     def __init__(
@@ -130,6 +131,9 @@ class Schema:
         self.embedded = embedded
         self.union = union
         self.shortest = 0  # bytes of JSON that a value has at least, with its defaults; 0 where nobody has counted
+        self.defaults: tuple[
+            bytes, ...
+        ] = ()  # members in JSON that are added where they are missing, if not longer ones
         self.stamped = False  # its values come again and again, out of templates: what is worked out of one is kept
         self.compiled: dict[Hashable, Any] = {}  # walkers made from this schema, by the walker's name
 

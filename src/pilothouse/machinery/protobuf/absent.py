@@ -15,7 +15,7 @@ _ZERO: Final = {
 }  # fmt: skip
 # No body may be longer, and no store holds such objects. Empty messages, two bytes each, are far longer as JSON.
 _LONGEST_JSON: Final = 3 << 20
-_LONGEST_FILLED: Final = 2 * _LONGEST_JSON  # with the defaults (endpoints/body.py)
+LONGEST_FILLED: Final = 2 * _LONGEST_JSON  # with the defaults (endpoints/body.py)
 
 
 def absent(slot: Slot) -> str:
@@ -55,4 +55,4 @@ def most_items(slot: Slot) -> int:
 def most_filled(slot: Slot) -> int:
     """How many of them it may hold with their defaults; 0 where nobody has counted."""
     shortest = slot.schema.shortest
-    return _LONGEST_FILLED // (shortest + 1) if shortest and most_items(slot) else 0
+    return LONGEST_FILLED // (shortest + 1) if shortest and most_items(slot) else 0

@@ -10,12 +10,13 @@ struct.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
-from pilothouse.machinery.protobuf.again import Again
+from pilothouse.machinery.protobuf.again import Again, Messages
 from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.entries import entry_reader
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
@@ -40,6 +41,8 @@ from pilothouse.machinery.protobuf.wire import (
 )
 from pilothouse.machinery.schema import Schema
 
+_SOON: Final = 1024  # bytes of a list of plain values that are read before it is looked whether they come again
+_LATE: Final = 16384  # bytes of a list of messages
 _LONG: Final = 400  # signs of a literal that are not worth their place
 
 # (data, the same as wire text, from, to, what to fill) -> what was filled
@@ -120,7 +123,7 @@ class _Source:
         self.names: dict[str, Any] = {
             "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
             "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged,
-            "schema": schema, "run": run, "check_count": check_count, "Again": Again, "AGAIN": 1024,
+            "schema": schema, "run": run, "check_count": check_count, "Again": Again,
         }  # fmt: skip
 
     def build(self) -> tuple[str, dict[str, Any]]:
@@ -187,12 +190,12 @@ class _Source:
                 least = min(most, filled) * (len(tag(slot)) + 1)
                 counted = f"check_count(b, i, end, {number}, {slot.go_name!r}, {most}, {filled})"
                 self._add(2, f"if end - i > {least}: {counted}")
-            again = slot.kind == s.STRING
+            again = self._watched(slot)
             if again:
-                self._add(2, "look, c = i + AGAIN, N")
+                self._add(2, f"look, c = i + {again[0]}, N")
             self._add(2, f"while t == {number}:")
             if again:
-                self._again(3)
+                self._again(3, *again[1:])
             self._value(slot, 3, "l.append({})")
         elif slot.label == MAP:
             self._entries(slot, target, number)
@@ -208,8 +211,8 @@ class _Source:
         """Reads a list of numbers, each in a field or many packed into one."""
         self.names["packed"] = packed_int32 if slot.kind == s.INT32 else packed_int64
         packed = self._number(VARINTS[slot.number << 3 | LENGTH])
-        self._add(1, "l, look, c = [], i + AGAIN, N", f"while t == {number} or t == {packed}:")
-        self._again(2)
+        self._add(1, f"l, look, c = [], i + {_SOON}, N", f"while t == {number} or t == {packed}:")
+        self._again(2, "Again(i)", "step(b, i, end, {0: l})")
         self._add(2, f"if t == {number}:")
         self._value(slot, 3, "l.append({})")
         self._add(2, "else:")
@@ -218,13 +221,22 @@ class _Source:
         self._add(1, f"if l: {target} l")
         self._else(slot, target)
 
-    def _again(self, indent: int) -> None:
-        """Counts copies of what was read into a long list of plain values."""
+    def _watched(self, slot: Slot) -> tuple[int, str, str] | None:
+        """Of a list in which the same may come again: how far it is read before a look, who looks, and how."""
+        if slot.kind == s.STRING:
+            return _SOON, "Again(i)", "step(b, i, end, {0: l})"
+        if not most_items(slot) or plan.nests_itself(slot.schema):
+            return None
+        self.names[f"L{slot.number}"] = partial(Messages, slot)
+        return _LATE, f"L{slot.number}(i)", "grow(b, i, end, l)"
+
+    def _again(self, indent: int, watcher: str, step: str) -> None:
+        """Counts copies of what was read into a long list."""
         self._add(
             indent,
             "if i >= look:",
-            "    if c is N: c = Again(i)",
-            "    i, look = c.step(b, i, end, {0: l}), c.look",
+            f"    if c is N: c = {watcher}",
+            f"    i, look = c.{step}, c.look",
             f"    {self._next()[0]}",
             "    continue",
         )
