@@ -18,7 +18,7 @@ from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
 from pilothouse.machinery.protobuf.again import Again, Messages
 from pilothouse.machinery.protobuf.encoder import lazily, tag
-from pilothouse.machinery.protobuf.entries import entry_reader
+from pilothouse.machinery.protobuf.entries import MANY, entry_reader
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
 from pilothouse.machinery.protobuf.rest import check_count, rest_of
@@ -368,8 +368,31 @@ class _Source:
         function = f"M{slot.number}"
         self.names[function] = entry_reader(tag(slot), self._value_of(slot), several=slot.kind in (s.STRING, s.BYTES))
         deeper = ", depth + 1" if self.nests and self._target_nests(slot) else ""
-        self._add(2, f"m, i = {function}(b, s, i, end{deeper})", f"{target} m", *self._next())
-        self._add(2, f"if t == {number}: raise Odd")
+        size = 2 if self.wide else 1
+        self._add(
+            2,
+            f"m, p, look = {{}}, '', i + {MANY}",
+            f"while t == {number}:",
+            f"    n = b[i + {size}]",
+            f"    if n < 128: q = i + {size + 1}",
+            f"    else: n, q = R(b, i + {size})",
+            "    e = q + n",
+            "    h = q + 2 + b[q + 1]",  # behind the key
+            "    n = b[h + 1]",
+            "    if n < 128: j = h + 2",
+            "    else: n, j = R(b, h + 1)",
+            "    k = s[q + 2:h]",
+            "    if (b[q] != 10 or b[h] != 18 or j + n != e or e > end or b[q + 1] > 127",
+            "            or k <= p or i > look or not k.isascii()):",  # many, or not as the original writes them
+            f"        m, i = {function}(b, s, i, end, m, p{deeper})",
+            *(f"        {line}" for line in self._next()),
+            f"        if t == {number}: raise Odd",
+            "        break",
+            "    p = k",
+        )
+        self._put(self._payload(slot, 3), 3, "m[k] = {}", "")
+        self._add(3, *self._next("e"))
+        self._add(2, f"{target} m")
 
     def _value_of(self, slot: Slot) -> Callable[..., Any] | None:
         """What makes a map's values of (data, wire text, from, to, depth)."""

@@ -1,7 +1,8 @@
 """Maps on the wire: one field for each entry, in which a key and then a value stand.
 
-Some writers leave out what is empty, and any order is allowed. The first few entries are read one by one; what comes
-behind them is likely to be short and much, so a regular expression finds the entries and a small loop takes them apart.
+Generated decoders read entries as the original writes them; what is here reads all others: some writers leave out what
+is empty, and any order is allowed. The first few are read one by one; what comes behind them is likely to be short and
+much, so a regular expression finds the entries and a small loop takes them apart.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from pilothouse.kit import sorting
 from pilothouse.machinery.protobuf.repair import entry_parts, length
 from pilothouse.machinery.protobuf.wire import ProtobufError, narrow, read_unsigned, run
 
-# (data, the same as wire text, from, to, depth) -> the map, and the place behind the last entry that could be read
+# (data, the same as wire text, from, to, what was read so far, its last key, depth) -> the map, and the place behind
+# the last entry that could be read
 Reader = Callable[..., tuple[dict[str, Any], int]]
 
-_EACH: Final = 8192  # bytes of a map that are read entry by entry
+MANY: Final = 8192  # bytes of a map that are read entry by entry
 _PIECE: Final = 16 << 10  # bytes of a map that are read at once
 _TINY: Final = 8  # bytes of entries that are likely to be told more than once
 
@@ -31,10 +33,11 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, *, several: bool) -
     """
     first, second, width = ord(tag[0]), ord(tag[-1]), len(tag)
 
-    def read(data: bytes, text: str, at: int, end: int, *depth: int) -> tuple[dict[str, Any], int]:
-        into: dict[str, Any] = {}
-        last, rising = "", True
-        alone = at + _EACH if several else end
+    def read(
+        data: bytes, text: str, at: int, end: int, into: dict[str, Any], last: str, *depth: int
+    ) -> tuple[dict[str, Any], int]:
+        rising = True
+        alone = at + MANY if several else end
         while at < end and data[at] == first and (width == 1 or data[at + 1] == second):
             if at > alone:
                 behind = _take(tag, text, at, min(at + _PIECE, end), into, value)
