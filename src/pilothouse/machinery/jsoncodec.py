@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery import jsonexact, jsonpieces
+from pilothouse.machinery import jsondeep, jsonexact, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, NumberTooGreat, Repeated, exact
@@ -64,7 +64,7 @@ def surely_unique(data: bytes, value: Any) -> bool:
     except (orjson.JSONEncodeError, TypeError):
         written = jsonexact.compact(value)
         if written is None:
-            return False
+            return jsondeep.as_many_members(data, value)
         compact = written
     if data.startswith(compact):
         return True

@@ -16,11 +16,10 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.kit.wholetext import whole_text
-from pilothouse.machinery import jsonpieces
+from pilothouse.machinery import jsondeep, jsonpieces
 from pilothouse.machinery.digits import may_have_floats
 from pilothouse.machinery.jsonfault import sign_before
 
-DEEPEST: Final = 10_000
 _quote: Final = json.encoder.encode_basestring
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _LONG_DIGITS: Final = 18
@@ -30,6 +29,7 @@ _LONG: Final = 4096  # signs of a text in which a fault is looked for first
 _PLAIN: Final = bytes(byte if byte < 0x80 else 0x3F for byte in range(256))  # what is not ASCII becomes "?"
 
 # What the fast parser alone takes for faults.
+_TOO_DEEP: Final = "depth limit exceeded"
 _NO_FAULT: Final = ("number is infinity", "no low surrogate", "invalid high surrogate")
 
 # All members of the objects (by id) that have one twice, in the order of the document.
@@ -60,20 +60,29 @@ class Literal(float):
 def loads(data: bytes, refused: orjson.JSONDecodeError) -> Any:
     """As Go reads what the fast parser refused. The last of repeated members counts. Raises JSONError in Go's words."""
     try:
-        text = data.decode()
+        stop = len(data.decode()[: refused.pos].encode())
+        readable = data
     except UnicodeDecodeError:
         # Whether it is JSON does not depend on what is in the place of such bytes, and is quickly found out.
         try:
             jsonpieces.loads(data.translate(_PLAIN))
         except orjson.JSONDecodeError as wrong:
-            _tell(data, wrong.msg, wrong.pos)
-        text = data.decode("utf-8", "surrogateescape")
+            refused, stop = wrong, wrong.pos
+            readable = b""
+        else:
+            return jsonpieces.loads(_readable(data))
+    if refused.msg.startswith(_TOO_DEEP):
         try:
-            return jsonpieces.loads(whole_text(text).encode())
-        except orjson.JSONDecodeError:
-            return _parse(text, _float, dict)
-    _tell(data, refused.msg, len(text[: refused.pos].encode()))
-    return _parse(text, _float, dict)
+            return jsondeep.loads(readable or _readable(data))
+        except (jsondeep.OddError, orjson.JSONDecodeError):
+            pass  # what is wrong is told below
+    _tell(data, refused.msg, stop)
+    return _parse(data.decode("utf-8", "surrogateescape"), _float, dict)
+
+
+def _readable(data: bytes) -> bytes:
+    """A document with U+FFFD in the place of each byte that is no UTF-8."""
+    return whole_text(data.decode("utf-8", "surrogateescape")).encode()
 
 
 def _tell(data: bytes, said: str, stop: int) -> None:
@@ -254,7 +263,7 @@ class _Reader:
         if sign == '"':
             return self._string()
         if sign in ("{", "["):
-            if len(stack) >= DEEPEST:
+            if len(stack) >= jsondeep.DEEPEST:
                 raise self._bad("exceeded max depth")
             self.at += 1
             return _OPEN_OBJECT if sign == "{" else _OPEN_LIST

@@ -27,9 +27,9 @@ _SPACE: Final = b" \t\r\n"
 _KEY: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _ITEM: Final = re.compile(rb"[ \t\r\n]*+()([\[{])")
 _MEMBER: Final = re.compile(rb"[ \t\r\n]*+(%b)[ \t\r\n]*+:[ \t\r\n]*+([\[{])" % _KEY, re.DOTALL)
-_AFTER: Final = re.compile(rb"[ \t\r\n]*+([,\]}])")  # what stands behind a container that was put together
+AFTER: Final = re.compile(rb"[ \t\r\n]*+([,\]}])")  # what stands behind a container that was put together
 _OBJECT: Final = b"{"
-_STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))  # 255: -1
+STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))  # 255: -1
 _MARKS: Final = b"[]{},"
 _FILL: Final = bytes(PIECE)
 _ENDS: Final = (b"},", b"],", b'",')  # how an element that is no number ends
@@ -69,18 +69,29 @@ class _Odd(Exception):
     """This is no JSON, or none that is worth the trouble."""
 
 
+def unquoted(data: bytes) -> bytes:
+    """A document without quotes that begin or end no text; it is as long. Escapes stand in texts only."""
+    return data.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in data else data
+
+
+def without_texts(part: bytes) -> bytes:
+    """A part of such a document that begins outside of texts, with nothing that looks like structure in them."""
+    if b'"' not in part:
+        return part
+    pieces = part.split(b'"')
+    texts = pieces[1::2]
+    if b"".join(texts).translate(None, _MARKS) == b"".join(texts):
+        return part
+    pieces[1::2] = [_FILL[: len(text)] if len(text) <= PIECE else bytes(len(text)) for text in texts]
+    return b'"'.join(pieces)
+
+
 class _Window:
     """How many brackets are open behind each byte of a part of the document that begins outside of texts."""
 
     def __init__(self, part: bytes) -> None:
-        if b'"' in part:
-            pieces = part.split(b'"')
-            texts = pieces[1::2]
-            if b"".join(texts).translate(None, _MARKS) != b"".join(texts):
-                pieces[1::2] = [_FILL[: len(text)] if len(text) <= PIECE else bytes(len(text)) for text in texts]
-                part = b'"'.join(pieces)
-        self._part = part
-        steps = part.translate(_STEPS)
+        self._part = part = without_texts(part)
+        steps = part.translate(STEPS)
         self._flat = steps.count(0) == len(steps)  # no brackets: then there are no levels
         self._levels = [] if self._flat else list(accumulate(array("b", steps)))
         self._back: list[int] | None = None  # the levels from the last byte to the first
@@ -123,8 +134,7 @@ class _Window:
 class _Pieces:
     def __init__(self, data: bytes) -> None:
         self.data = data
-        # Quotes that begin or end no text are out of the way. Escapes stand in texts only.
-        self.plain = data.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in data else data
+        self.plain = unquoted(data)
         self.stack: list[Any] = []  # containers that are put together
         self.at = 0
         self.expected = False  # whether an element must come, behind a comma
@@ -235,7 +245,7 @@ class _Pieces:
         self.stack.pop()
         self.at += 1
         if self.stack:
-            after = _AFTER.match(self.data, self.at)
+            after = AFTER.match(self.data, self.at)
             if after is None:
                 raise _Odd
             self.at = after.start(1)
