@@ -15,6 +15,7 @@ from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.patch import STRATEGIC_PATCH, parse_patch, strategic
 from pilothouse.machinery.patch.mergepatch import without_nulls
 from pilothouse.machinery.patch.restore import problem, whole_numbers, wrapped
+from pilothouse.machinery.typed.text import plain
 
 POD = builtin_types().get(CORE, "Pod")
 DEPLOYMENT = builtin_types().get("k8s.io/api/apps/v1", "Deployment")
@@ -344,3 +345,26 @@ def test_thousands_of_deletions_are_not_each_looked_for() -> None:
     names = [f"x/{number}" for number in range(30_000)]
     deletion = {"metadata": {"$deleteFromPrimitiveList/finalizers": names[1:]}}
     assert patched(deletion, obj={"metadata": {"finalizers": names}}) == {"metadata": {"finalizers": names[:1]}}
+
+
+def test_an_item_of_an_ordered_list_must_be_a_map_also_if_it_is_null() -> None:
+    with pytest.raises(APIError) as refused:
+        containers([None], **{"$setElementOrder/containers": [{"name": "main"}]})
+    assert refused.value.message == "expected a map[string]interface {}, but received a <nil>"
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+)
+
+
+@given(JSON_VALUES)
+@settings(deadline=None)
+def test_a_container_is_shown_with_its_parts_as_they_are_shown(value: Any) -> None:
+    expected = plain(value)
+    if isinstance(value, dict):
+        expected = f"map[{' '.join(f'{name}:{plain(value[name])}' for name in sorted(value))}]"
+    elif isinstance(value, list):
+        expected = f"[{' '.join(map(plain, value))}]"
+    assert plain(value) == expected

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from pilothouse.machinery.errors import APIError, bare_internal
 from pilothouse.machinery.typed.text import plain, type_name
+
+_TEXTS: Final = frozenset({str})
 
 
 def key_of(item: Any, merge_key: str) -> Any:
@@ -41,23 +43,23 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
             raise bare_internal(f"value for key {wrong} is not a map.")
     wanted = _places(order, merge_key)
     before = _places(original, merge_key)
-    named, others = [], []
-    for item in merged:
-        key = hashable(key_of(item, merge_key))
-        if key in wanted:
-            named.append((wanted[key], before.get(key, -1), item))
-        else:
-            others.append((before.get(key, -1), item))
-    named.sort(key=lambda entry: entry[0])
-    others.sort(key=lambda entry: entry[0])
+    keys = list(keys_of(merged, merge_key))
+    places = list(map(wanted.get, keys))
+    named = [at for at, place in enumerate(places) if place is not None]
+    named.sort(key=places.__getitem__)
+    if len(named) == len(merged):
+        return [merged[at] for at in named]
+    stood = [before.get(key, -1) for key in keys]
+    others = [at for at, place in enumerate(places) if place is None]
+    others.sort(key=stood.__getitem__)
     out = []
     next_other = 0
-    for _, place, item in named:
-        while next_other < len(others) and 0 <= others[next_other][0] < place:
-            out.append(others[next_other][1])
+    for at in named:
+        while next_other < len(others) and 0 <= stood[others[next_other]] < stood[at]:
+            out.append(merged[others[next_other]])
             next_other += 1
-        out.append(item)
-    out.extend(item for _, item in others[next_other:])
+        out.append(merged[at])
+    out.extend(merged[at] for at in others[next_other:])
     return out
 
 
@@ -67,11 +69,12 @@ def placed(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
     """
     if not merge_key:
         return original
-    deleted = {hashable(key_of(item, merge_key)) for item in patch if item.get("$patch") == "delete"}
+    deleted = set(keys_of([item for item in patch if item.get("$patch") == "delete"], merge_key))
     if not deleted:
         return original
-    there = _places(original, merge_key)
-    kept = [item for item in original if hashable(key_of(item, merge_key)) not in deleted]
+    keys = list(keys_of(original, merge_key))
+    there = set(keys)
+    kept = [item for item, key in zip(original, keys, strict=True) if key not in deleted]
     new = [item for item in patch if item.get("$patch") != "delete" and hashable(key_of(item, merge_key)) not in there]
     return (kept + new)[: len(original)]
 
@@ -85,10 +88,17 @@ def one_of(values: list[Any]) -> Callable[[Any], bool]:
 
 def _places(items: list[Any], merge_key: str) -> dict[Any, int]:
     """Where each key stands first."""
-    places: dict[Any, int] = {}
-    for place, item in enumerate(items):
-        places.setdefault(hashable(key_of(item, merge_key)), place)
-    return places
+    keys = list(keys_of(items, merge_key))
+    return dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
+
+
+def keys_of(items: list[Any], merge_key: str) -> Iterable[Any]:
+    """What each item is known by, as keys are compared. Raises APIError 500, at the latest at an item that has none."""
+    try:
+        keys = [item[merge_key] for item in items] if merge_key else items
+    except (KeyError, TypeError, IndexError):
+        return (hashable(key_of(item, merge_key)) for item in items)
+    return keys if _TEXTS.issuperset(map(type, keys)) else map(hashable, keys)
 
 
 def hashable(value: Any) -> Any:

@@ -14,8 +14,8 @@ from pilothouse.machinery import jsoncodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
 from pilothouse.machinery.patch.elements import (
-    hashable,
     key_of,
+    keys_of,
     merged_in_order,
     not_a_map,
     one_of,
@@ -91,24 +91,39 @@ def _list_below(schema: Schema | None, name: str) -> Schema:
 def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
     if DIRECTIVE in patch:
         return _directive(patch)
-    out = dict(original)
-    patch = _retain_keys(out, patch)
-    patch = _set_orders(out, patch, schema)
+    out = original  # until something changes
+    directed = any(name[:1] == "$" for name in patch)
+    if directed:
+        out = dict(original)
+        patch = _retain_keys(out, patch)
+        patch = _set_orders(out, patch, schema)
     for name, value in patch.items():
-        deletes = name.startswith(_DELETE)
+        deletes = directed and name.startswith(_DELETE)
         if deletes:
             name = _named(name, _DELETE, "primitive") or name
-        if value is None:
-            out.pop(name, None)
-        elif name in out and type(out[name]) is type(value):
-            out[name] = _merge_value(out[name], value, schema, name, deletes)
-        elif not deletes:
-            kept = without_directives(without_nulls(value))
-            if kept is not _NOT_KEPT:
-                out[name] = kept
-            else:
-                out.pop(name, None)
-    return original if _unchanged(original, out) else out
+        before = out.get(name, _NOT_KEPT)
+        kept = _merged(before, value, schema, name, deletes)
+        if kept is before:
+            continue
+        if out is original:
+            out = dict(original)
+        if kept is _NOT_KEPT:
+            del out[name]
+        else:
+            out[name] = kept
+    return original if directed and _unchanged(original, out) else out
+
+
+def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool) -> Any:
+    """What stands at `name` afterwards: `before` itself where nothing changes; _NOT_KEPT is nothing."""
+    if value is None:
+        return _NOT_KEPT
+    kind = type(value)
+    if kind is not type(before):
+        return before if deletes else without_directives(without_nulls(value))
+    if kind is dict or kind is list:
+        return _merge_value(before, value, schema, name, deletes)
+    return before if before == value else value
 
 
 def _named(directive: str, prefix: str, what: str) -> str:
@@ -139,7 +154,7 @@ def _merge_value(before: Any, value: Any, schema: Schema | None, name: str, dele
         if _strategy(schema, name) != "merge":
             return value
         merged = _merge_list(before, value, below, _merge_key(schema, name), deletes)
-        same = len(merged) == len(before) and all(a is b for a, b in zip(merged, before, strict=True))
+        same = len(merged) == len(before) and all(map(is_, merged, before))
         return before if same else merged
     return value
 
@@ -190,7 +205,9 @@ def _retain_keys(out: _Map, patch: _Map) -> _Map:
 
 def without_directives(value: Any) -> Any:
     """A value that comes new with the patch: maps with `$patch` are left out."""
-    return _without_directives(value) if jsoncodec.may_hold(value, b'"$') else value
+    if not isinstance(value, dict | list) or not jsoncodec.may_hold(value, b'"$'):
+        return value
+    return _without_directives(value)
 
 
 def _without_directives(value: Any) -> Any:
@@ -237,7 +254,7 @@ def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key
 
 def _are_maps(original: list[Any], patch: list[Any]) -> bool:
     """Whether the items are maps; all must be of one type, and none a list."""
-    kinds = {type(item) for items in (original, patch) for item in items}
+    kinds: set[type] = {*map(type, original), *map(type, patch)}
     if not kinds:
         raise bare_internal("no elements in any of the given slices")
     if list in kinds and isinstance((original or patch)[0], list):
@@ -277,14 +294,13 @@ def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema
     original.
     """
     places: dict[Any, int] = {}
-    for place, other in enumerate(original):
-        if merge_key in other:
-            places.setdefault(hashable(other[merge_key]), place)
+    keyed = [place for place, other in enumerate(original) if merge_key in other]
+    for place, key in zip(keyed, keys_of([original[place] for place in keyed], merge_key), strict=True):
+        places.setdefault(key, place)
     in_place = len(places) == len(original)
     out = list(original)
     reached = -1
-    for item in patch:
-        key = hashable(key_of(item, merge_key))
+    for item, key in zip(patch, keys_of(patch, merge_key), strict=True):
         found = places.get(key)
         if found is None:
             places[key] = len(out)
@@ -364,8 +380,7 @@ def _check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def _not_deleted(patch: list[Any]) -> list[Any]:
-    wrong = next((item for item in patch if not isinstance(item, dict)), None)
-    if wrong is not None:
+    for wrong in (item for item in patch if not isinstance(item, dict)):
         raise not_a_map(wrong)
     return [item for item in patch if item.get(DIRECTIVE) != "delete"]
 

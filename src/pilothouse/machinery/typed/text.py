@@ -9,16 +9,38 @@ from typing import Any, Final
 
 import orjson
 
+from pilothouse.machinery.digits import may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
-
-_NUMBERS: Final = {int}  # kinds of items that need no closer look
-_TEXTS: Final = {str}
-_PART: Final = 4096  # items; one call for all of a long list would let no other thread run
 
 
 def plain(value: Any) -> str:
     """A JSON value as Go's %v: `map[a:1 b:[x y]]`, keys sorted, `<nil>`."""
+    return (_from_json(value) if isinstance(value, dict | list) else None) or _plain(value)
+
+
+def _from_json(value: Any) -> str | None:
+    """`plain` of a container, made of its JSON, all of it at once. None where texts are escaped or numbers are
+    written otherwise.
+    """
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return None
+    if b"\\" in text:
+        return None
+    parts = text.split(b'"')  # what is not in texts, and by turns what is
+    marks = b'"'.join(parts[::2])
+    if may_have_floats(marks):
+        return None
+    parts[::2] = marks.translate(_MARKS).replace(b"null", b"<nil>").replace(b"{", b"map[").split(b'"')
+    return b"".join(parts).decode()
+
+
+_MARKS: Final = bytes.maketrans(b",}", b" ]")
+
+
+def _plain(value: Any) -> str:
     if value is None:
         return "<nil>"
     if value is True or value is False:
@@ -26,20 +48,10 @@ def plain(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return f"map[{' '.join(f'{key}:{plain(value[key])}' for key in sorted(value))}]"
+        return f"map[{' '.join(f'{key}:{_plain(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):
-        return f"[{' '.join([_items(value[at : at + _PART]) for at in range(0, len(value), _PART)])}]"
+        return f"[{' '.join(map(_plain, value))}]"
     return number(value)
-
-
-def _items(value: list[Any]) -> str:
-    kinds = set(map(type, value))
-    if kinds == _NUMBERS:
-        try:
-            return orjson.dumps(value)[1:-1].replace(b",", b" ").decode()
-        except TypeError:  # beyond 64 bits
-            return " ".join(map(str, value))
-    return " ".join(value if kinds == _TEXTS else map(plain, value))
 
 
 def syntax(value: Any) -> str:
