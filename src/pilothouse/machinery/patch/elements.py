@@ -44,7 +44,7 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
     wanted = _places(order, merge_key)
     before = _places(original, merge_key)
     keys = list(keys_of(merged, merge_key))
-    places = list(map(wanted.get, keys))
+    places: list[Any] = [wanted.get(key) for key in keys]
     named = [at for at, place in enumerate(places) if place is not None]
     named.sort(key=places.__getitem__)
     if len(named) == len(merged):
