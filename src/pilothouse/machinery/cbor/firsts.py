@@ -31,6 +31,8 @@ COUNTS: Final = tuple(
     else None
     for first in range(256)
 )
+# The same of those that are neither empty nor have a marked end, else 0.
+SHORT_COUNTS: Final = bytes(max(count or 0, 0) for count in COUNTS)
 
 
 def small_values(firsts: bytes) -> Iterable[Any]:

@@ -13,8 +13,18 @@ from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor import model, numbers, rows, runs, shapes
-from pilothouse.machinery.cbor.firsts import COUNTS, OTHER, SHORT, SHORT_TEXT, SIMPLE, SMALL, TINY, small_values
-from pilothouse.machinery.cbor.heads import EOF, head
+from pilothouse.machinery.cbor.firsts import (
+    COUNTS,
+    OTHER,
+    SHORT,
+    SHORT_COUNTS,
+    SHORT_TEXT,
+    SIMPLE,
+    SMALL,
+    TINY,
+    small_values,
+)
+from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.shapes import Shapes
@@ -26,7 +36,6 @@ from pilothouse.machinery.schema import Schema
 
 _LONGER: Final = 0x58  # bytes whose length is in the second byte
 _PIECE: Final = 1 << 16  # items that one call makes
-_PATIENCE: Final = 1 << 12  # bytes until members are tried to be stepped over again
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
 _NO_LISTS: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.MAP, s.STRUCT))  # whatever is in one
@@ -157,6 +166,8 @@ class _Reader(Strings):
         while left:
             mark = 0  # where it is worth to look for many again
             if not 0 < left < 64:
+                if self.error is not None and (not self.named or not self._is_top(depth)):
+                    return self._unmade(at, left, depth)
                 at, left = self._row(made, at, left, depth, later)
                 if not 0 <= left < 64:
                     mark = left - 64
@@ -200,8 +211,8 @@ class _Reader(Strings):
                         value = self._byte_text(data[begin:at], 0)
                 else:
                     path[depth] = key
-                    if 0xA0 < first < 0xB8 and depth < MAX_DEPTH:  # a short object
-                        value = self._map(at + 1, first - 0xA0, depth + 1, later)
+                    if depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
+                        value = (self._map if first & 0x20 else self._list)(at + 1, count, depth + 1, later)
                     else:
                         value = self.item(at, depth, later)
                     at = self.at
@@ -264,8 +275,8 @@ class _Reader(Strings):
                 value = text[begin:at]
                 if not value.isascii():
                     value = self._beyond_ascii(first, value)
-            elif 0xA0 < first < 0xB8 and depth < MAX_DEPTH:  # a short object
-                value = self._map(at + 1, first - 0xA0, depth + 1, later)
+            elif depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
+                value = (self._map if first & 0x20 else self._list)(at + 1, count, depth + 1, later)
                 at = self.at
             elif left < 0 and first == model.BREAK:
                 at += 1
@@ -349,7 +360,10 @@ class _Reader(Strings):
         while True:
             for pattern, items in ((seen.pattern(deeper), shapes.SOME), (plain, runs.MANY)):
                 while pattern is not None and not 0 <= left < items and (found := pattern.match(data, at)) is not None:
-                    at, left = found.end(), left - items
+                    same = found[0]
+                    at, left = at + len(same), left - items
+                    while not 0 <= left < items and data.startswith(same, at):
+                        at, left = at + len(same), left - items
             if 0 <= left < shapes.SOME or not seen.learn(data, at, deeper):
                 return at, left
 
@@ -372,7 +386,7 @@ class _Reader(Strings):
                 schema = field.schema
             else:
                 return sys.maxsize
-        if schema.kind in _NO_LISTS and not self.applied:
+        if schema.kind in _NO_LISTS and (not self.applied or self._is_top(depth)):
             return 0
         if self.applied or schema.kind != s.LIST or schema.items.kind != s.STRUCT or self.path[depth - 1] == "items":
             return sys.maxsize
@@ -395,29 +409,24 @@ class _Reader(Strings):
         return ""
 
     def _unmade(self, at: int, left: int, depth: int) -> dict[str, Any]:
-        """Steps over members of an object that is refused: nothing is made of them."""
-        data = self.data
-        patience = at  # the place from where on it is worth to look for many
-        while left:
-            if left < 0 and data[at] == model.BREAK:
-                at += 1
-                break
-            if at >= patience and not 0 < left < runs.MANY:
-                found = runs.PLAIN_MEMBERS.match(data, at)
-                if found is not None:
-                    at, left = found.end(), left - runs.MANY
-                    continue
-                patience = at + _PATIENCE
-            self._key(at, depth)
-            self.item(self.at, depth, 0)
-            at, left = self.at, left - 1
+        """Steps over members of an object that is refused: nothing is made of them, and names may be what they like."""
+        self.path[depth] = _ITEM
+        at, behind = self._over(at, 2 * left if left > 0 else left, depth)
+        if behind:  # their end is marked
+            if (left - behind) % 2:
+                raise CBORError(BREAK_CODE)
+            at += 1
         self.at = at
         return {}
 
     def _refuse_name(self, why: str, depth: int) -> None:
         """A name of an object whose members are at `depth`."""
         self.refuse(why)
-        self.named = self.named and any(step is not _TAG for step in self.path[1:depth])
+        self.named = self.named and not self._is_top(depth)
+
+    def _is_top(self, depth: int) -> bool:
+        """Whether an item is in nothing but tags."""
+        return all(step is _TAG for step in self.path[1:depth])
 
     def _tagged(self, at: int, depth: int, later: int) -> Any:
         data = self.data

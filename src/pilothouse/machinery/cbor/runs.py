@@ -37,8 +37,6 @@ _DEEPER: Final = rb"[\x80\xa0]|\xbf\xff|\x9f%b*\xff|\xc1(?:[\x00-\x17]|\x18.|\x1
 _LAST: Final = b"|".join(rb"\x%x%b{%d}" % (0x81 + before, _FLAT, before) for before in range(1, 23))
 _TAG: Final = rb"[\xc0\xc4-\xd7]|\xd8[\x18-\xff]|\xd9[\x01-\xff]."  # neither times nor big numbers
 
-PLAIN_MEMBERS: Final = re.compile(rb"(?:(?:%b)(?:%b)){%d}" % (_SHORT, _SCALAR, MANY), re.DOTALL)  # MANY of an object
-
 
 @lru_cache(64)
 def plain_items(deeper: int) -> re.Pattern[bytes]:

@@ -22,6 +22,10 @@ ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
 _NO_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=\r\n]")
 _MANY: Final = 64  # members, which are worth a look at all of them together
 _TEXTS: Final = {str}
+_PART: Final = 4096
+_SHORT: Final = 1 << 16
+_BETWEEN: Final = "\0"
+_HALF: Final = re.compile("[\ud800-\udfff]")  # a lone surrogate
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -63,12 +67,17 @@ def _may_be_base64(schema: Schema | None) -> bool:
 
 
 def _whole_texts(texts: list[str]) -> list[str]:
-    """`whole_text` of each, with few calls."""
-    together = "\0".join(texts)
-    if together.isascii():
-        return texts
-    parts = whole_text(together).split("\0")
-    return parts if len(parts) == len(texts) else list(map(whole_text, texts))
+    """`whole_text` of each, with few calls, none of which is long."""
+    made: list[str] = []
+    for start in range(0, len(texts), _PART):
+        part = texts[start : start + _PART]
+        together = _BETWEEN.join(part)
+        if not together.isascii():
+            halves = _HALF.sub("\ufffd", together) if len(together) < _SHORT else whole_text(together)
+            whole = halves.split(_BETWEEN)
+            part = whole if len(whole) == len(part) else list(map(whole_text, part))
+        made += part
+    return made
 
 
 def under(schema: Schema | None, key: str) -> Schema | None:

@@ -1,0 +1,149 @@
+"""CBOR: many members and items, which are taken or stepped over at once, are what one by one would give."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import cbor2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pilothouse.builtin.types import CORE, builtin_types
+from pilothouse.machinery import cbor
+from pilothouse.machinery.cbor import shapes
+
+NAMES: tuple[Callable[[int], bytes], ...] = (
+    lambda number: b"%d" % number,
+    lambda number: b"%06d" % number,
+    lambda number: b"a name of %05d" % number,
+    lambda number: f"\xe9{number}".encode(),
+    lambda number: b"x" * (number + 1),
+)
+VALUES: tuple[Callable[[int], Any], ...] = (
+    lambda number: b"",
+    lambda number: b"value",
+    lambda number: b"v%d" % number,
+    lambda number: b"longer than all that is short %04d" % number,
+    lambda number: (1, -3, b"", None, True, {}, [])[number % 7],
+    lambda number: b"with \0 in it" if number == 90 else b"wit no 0 in it"[:12],
+    lambda number: [number],
+    lambda number: "texts" if number % 90 else "\xe9\xe9a",
+)
+
+
+def as_read(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode()
+    return [as_read(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("endless", [False, True])
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("name", NAMES)
+def test_many_members_are_read_as_few_are(
+    name: Callable[[int], bytes], value: Callable[[int], Any], endless: bool
+) -> None:
+    members = {name(number): value(number) for number in range(200)}
+    data = cbor2.dumps(members, indefinite_containers=endless)
+    assert cbor.loads(data) == {key.decode(): as_read(item) for key, item in members.items()}
+
+
+def test_members_in_rows_keep_their_order_and_do_not_share_their_values() -> None:
+    read = cbor.loads(cbor2.dumps({b"%03d" % (number * 7 % 1000): {} for number in range(1000)}))
+    assert list(read) == [f"{number * 7 % 1000:03}" for number in range(1000)]
+    read["007"]["x"] = 1
+    assert read["014"] == {}
+
+
+@given(st.integers(0, 399), st.integers(0, 399), st.sampled_from([b"\x41v", b"\x01", b"\x58\x18" + b"v" * 24]))
+@settings(max_examples=40, deadline=None)
+def test_the_first_name_that_is_there_twice_is_told(first: int, other: int, value: bytes) -> None:
+    names = [b"%04d" % number for number in range(400)]
+    names[first] = names[other]
+    data = b"\xb9\x01\x90" + b"".join(b"\x44" + name + value for name in names)
+    if first == other:
+        assert len(cbor.loads(data)) == 400
+        return
+    with pytest.raises(cbor.CBORError) as caught:
+        cbor.loads(data)
+    assert str(caught.value) == (
+        f'cbor: found duplicate map key "{names[other].decode()}" at map element index {max(first, other)}'
+    )
+
+
+def test_byte_strings_in_rows_that_are_no_utf8_are_shown_as_others_are() -> None:
+    row = b"".join(b"\x43%03d\x42\xff%c" % (number, 0x61 + number % 26) for number in range(300))
+    read = cbor.loads(b"\xbf" + row + b"\xff")
+    assert read["027"] == "\ufffdb"
+    assert set(read.values()) == {f"\ufffd{chr(0x61 + number)}" for number in range(26)}
+    texts = b"".join(b"\x43%03d\x62\xff%c" % (number, 0x61 + number % 26) for number in range(300))
+    with pytest.raises(cbor.CBORError, match="invalid UTF-8"):
+        cbor.loads(b"\xbf" + texts + b"\xff")
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        (b"\x01\x01" * 300, 'duplicate map key "" at map element index 1'),
+        (b"\x41a\x01" * 300, 'duplicate map key "a" at map element index 1'),
+        (b"\x41a\x01" * 300 + b"\x01", 'unexpected "break" code'),
+        (b"\x41a\x81\x01" * 300 + b"\x41b\x1c", "invalid additional information 28"),
+    ],
+)
+def test_members_that_are_stepped_over_must_be_whole(members: bytes, words: str) -> None:
+    for around in (b"", b"\xa1\x41x"):
+        with pytest.raises(cbor.CBORError) as caught:
+            cbor.loads(around + b"\xbf" + members + b"\xff")
+        assert words in str(caught.value) or str(caught.value).startswith("cbor: cannot unmarshal")
+
+
+ITEMS = st.recursive(
+    st.integers(-70_000, 70_000) | st.booleans() | st.none() | st.binary(max_size=30) | st.text("ab\xe9", max_size=5)
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.binary(max_size=2), inner, max_size=3)
+    | st.builds(cbor2.CBORTag, st.sampled_from([0, 1, 2, 21, 22, 300]), inner),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(st.lists(ITEMS, min_size=1, max_size=3), st.integers(0, 3), st.randoms(use_true_random=False))
+@settings(max_examples=80, deadline=None)
+def test_a_pattern_of_shapes_knows_only_what_can_be_read(items: list[Any], deeper: int, chance: random.Random) -> None:
+    encoded = [cbor2.dumps(item) for item in items]
+    data = bytearray(b"".join(encoded * 40))
+    seen = shapes.Shapes()
+    seen.learn(bytes(data), 0, deeper)
+    for _ in range(chance.randrange(4)):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    pattern = seen.pattern(deeper)
+    found = pattern.match(bytes(data)) if pattern is not None else None
+    if found is None:
+        return
+    around = 63 - deeper
+    read = cbor.loads(b"\x81" * around + b"\x9f" + found[0] + b"\xff")
+    for _ in range(around):
+        (read,) = read
+    assert len(read) == shapes.SOME
+
+
+def test_lists_of_changing_shapes_are_stepped_over() -> None:
+    pod = builtin_types().get(CORE, "Pod")
+    parts = [
+        b"\x01",
+        b"\x82\x01\x41a",
+        b"\xa2\x41a\x01\x41b\xf5",
+        b"\x58\x20" + b"a" * 32,
+        b"\xd5\x81\x01",
+        b"\xc1\x01",
+    ]
+    chance = random.Random(1)
+    items = [chance.choice(parts) for _ in range(20_000)]
+    for data in (b"\x9f" + b"".join(items) + b"\xff", b"\x99\x4e\x20" + b"".join(items)):
+        read = cbor.loads_body(b"\xa2\x41x" + data + b"\x44kind\x43Pod", pod)
+        assert read["kind"] == "Pod"
+        assert len(read["x"]) < 1000
+    with pytest.raises(cbor.CBORError, match="duplicate map key"):
+        cbor.loads_body(b"\xa1\x41x\x9f" + b"".join(items) + b"\xa2\x41a\x01\x41a\x01\xff", pod)
