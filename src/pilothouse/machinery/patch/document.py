@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from pilothouse.machinery import jsoncodec
@@ -74,8 +73,7 @@ class Patch:
 
     def shown(self, ordered: Any) -> str:
         """A patched document as errors quote it."""
-        text = json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
-        return jsoncodec.escape(text.encode("utf-8", "replace")).decode()
+        return jsoncodec.dumps(ordered).decode()
 
 
 def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = True) -> Patch:

@@ -6,9 +6,12 @@ in the order of the type's fields.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery.jsoncodec import dumps_sorted
 
 _CONTAINERS: Final = frozenset((dict, list))
 
@@ -50,5 +53,8 @@ def merged(value: Any, before: Any, patch: Any) -> Any:
 
 
 def by_name(value: Any) -> Any:
-    """A value whose objects are all sorted by name. Raises RecursionError where it is very deep."""
-    return json.loads(json.dumps(value, sort_keys=True)) if isinstance(value, dict | list) else value
+    """A value whose objects are all sorted by name; containers as the text that `dumps` takes as it stands.
+
+    Raises RecursionError where it is very deep.
+    """
+    return orjson.Fragment(dumps_sorted(value)) if isinstance(value, dict | list) else value
