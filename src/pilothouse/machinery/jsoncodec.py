@@ -89,12 +89,12 @@ def duplicates(data: bytes) -> list[str]:
     found: dict[str, None] = {}
     # What is still to be looked at, next last: paths, values, and whether the member is a repeated one.
     todo: list[tuple[str, Any, bool]] = [("", value, False)]
-    while todo:
+    while todo and len(found) < _MOST_FINDINGS:
         path, item, again = todo.pop()
         if again:
             found[f"duplicate field {quote(path)}"] = None
         todo.extend(reversed(_parts(path, item, repeated)))
-    return list(found)[:_MOST_FINDINGS]
+    return list(found)
 
 
 def _parts(path: str, value: Any, repeated: Repeated) -> list[tuple[str, Any, bool]]:
