@@ -141,6 +141,8 @@ class CustomBody(_Patches):
         if not self._settle(value):
             unknown, findings.floats = settle_slowly(self._root, value, self._metadata, nulls=nulls)
             for path in unknown:
+                if findings.full:
+                    break
                 findings.note(f'unknown field "{path}"')
         return value
 

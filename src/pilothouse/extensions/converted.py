@@ -19,7 +19,8 @@ from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.errors import APIError, bare_internal, internal
 from pilothouse.machinery.jsoncodec import dumps, dumps_sorted
 from pilothouse.machinery.structural.node import Node
-from pilothouse.machinery.structural.settle import coerce, drop_nulls, prune, settle, settle_slowly
+from pilothouse.machinery.structural.prune import drop_nulls, prune
+from pilothouse.machinery.structural.settle import coerce, settle, settle_slowly
 from pilothouse.registry.deleter import Deleted, Deleter
 from pilothouse.registry.ownership import Ownership
 from pilothouse.registry.request import DeleteOptions, Write

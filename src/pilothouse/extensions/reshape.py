@@ -13,7 +13,8 @@ from pilothouse.extensions.codec import CustomCodec
 from pilothouse.machinery.decode.document import Decoder
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.structural.node import Node
-from pilothouse.machinery.structural.settle import coerce, drop_nulls, prune, settle, settle_slowly
+from pilothouse.machinery.structural.prune import drop_nulls, prune
+from pilothouse.machinery.structural.settle import coerce, settle, settle_slowly
 from pilothouse.storage.errors import Corrupt
 
 Object = dict[str, Any]

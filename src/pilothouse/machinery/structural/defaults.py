@@ -16,7 +16,8 @@ from pilothouse.machinery.structural.check import check
 from pilothouse.machinery.structural.embedded import Metadata
 from pilothouse.machinery.structural.explain import explain
 from pilothouse.machinery.structural.node import INT_OR_STRING, Node
-from pilothouse.machinery.structural.settle import coerce, prune
+from pilothouse.machinery.structural.prune import prune
+from pilothouse.machinery.structural.settle import coerce
 
 Wrap = Callable[[Any], dict[str, Any]]  # the metadata of an object that has this value at the place at hand
 _UNKNOWN: Final = "must not have unknown fields"

@@ -16,7 +16,8 @@ from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.decode.document import Decoder
 from pilothouse.machinery.jsoncodec import dumps, has_whole_float, only_plain_numbers, plain_floats
 from pilothouse.machinery.structural.check import WholeFloat, whole
-from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.node import EMBEDDED, Node
+from pilothouse.machinery.structural.prune import drop_nulls, prune
 
 Settle = Callable[[Any], bool]
 
@@ -26,7 +27,6 @@ _CLASSES: Final[dict[str, type[Any]]] = {"string": str, "boolean": bool, "intege
 # Members of an embedded object's metadata that are as they should be if they are texts, or maps of texts.
 _META_TEXTS: Final = frozenset({"name", "generateName", "namespace"})
 _META_MAPS: Final = frozenset({"labels", "annotations"})
-_NOTHING: Final = Node({})
 
 
 class Unfit(ValueError):
@@ -239,7 +239,7 @@ def settle_slowly(
     if root.has_rules:
         _keep_whole(root, obj)
     for name, value in obj.items():
-        if name != "metadata":
+        if name != "metadata" and not only_plain_numbers(value):
             obj[name] = plain_floats(value)
     return sorted(unknown), floats
 
@@ -260,6 +260,8 @@ def _keep_whole(node: Node, value: Any) -> Any:
 
 def coerce(node: Node, value: Any, path: str, metadata: Decoder, unknown: list[str], forgiving: bool) -> None:
     """What embedded objects have in common: texts for apiVersion and kind, metadata of its type."""
+    if not node.anywhere(EMBEDDED):
+        return
     if value.__class__ is list:
         items = node.items
         for index, item in enumerate(value):
@@ -302,32 +304,6 @@ def _coerce_resource(value: dict[str, Any], path: str, metadata: Decoder, unknow
     unknown += [f"{path}.metadata.{text[len(head) : -len(tail)]}" for text in findings.strict if text.startswith(head)]
 
 
-def prune(node: Node, value: Any, path: str, unknown: list[str]) -> None:
-    """Remove fields that the schema does not know; their paths are added to `unknown`."""
-    if value.__class__ is list:
-        items = node.items
-        if items is None and node.preserves:
-            return
-        for index, item in enumerate(value):
-            prune(items or _NOTHING, item, f"{path}[{index}]", unknown)
-        return
-    if value.__class__ is not dict:
-        return
-    own, gone = node.own, []
-    for name, item in value.items():
-        if name in own:
-            continue
-        inner = f"{path}.{name}" if path else name
-        child = node.properties.get(name) or node.additional
-        if child is not None:
-            prune(child, item, inner, unknown)
-        elif not node.open:
-            gone.append(name)
-            unknown.append(inner)
-    for name in gone:
-        del value[name]
-
-
 def fill(node: Node, value: Any) -> None:
     """Fill in defaults where a field is missing, or null though it may not be."""
     if not node.anywhere("default"):
@@ -363,29 +339,3 @@ def _lacks(value: dict[str, Any], name: str, child: Node) -> bool:
 
 def _copy(value: Any) -> Any:
     return orjson.loads(orjson.dumps(value)) if value.__class__ is dict or value.__class__ is list else value
-
-
-def drop_nulls(node: Node, value: Any, *, untyped: bool = False) -> None:
-    """Remove nulls where they are not allowed; in lists they stay, and are an error.
-
-    `untyped`: only where the schema names no type, and validation would not see them.
-    """
-    if value.__class__ is list:
-        if node.items is not None:
-            for item in value:
-                drop_nulls(node.items, item, untyped=untyped)
-        return
-    if value.__class__ is not dict:
-        return
-    own, gone = node.own, []
-    for name, item in value.items():
-        child = node.properties.get(name) or node.additional
-        if child is None or name in own:
-            continue
-        if item is None:
-            if not child.nullable and not (untyped and child.types):
-                gone.append(name)
-        else:
-            drop_nulls(child, item, untyped=untyped)
-    for name in gone:
-        del value[name]
