@@ -15,6 +15,15 @@ from pilothouse.registry.behaviour import Object
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _LIST_TYPES: Final = ("atomic", "set", "map")
 _MAP_TYPES: Final = ("atomic", "granular")
+# Nothing is wrong with a schema that says only this, if its type is one.
+_PLAIN: Final = frozenset(
+    {
+        "type", "format", "title", "description", "nullable", "enum", "required", "example", "maxLength", "minLength",
+        "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "maxItems", "minItems",
+        "maxProperties", "minProperties",
+    }
+)  # fmt: skip
+_TYPED: Final = frozenset({"", *_TYPES})
 _OBJECT_FIELDS: Final = ("kind", "apiVersion", "metadata")
 _IN_MAP: Final = "inside additionalProperties applying to object metadata"
 
@@ -38,12 +47,14 @@ def schema_rules(value: Object, field: Field) -> None:
 
 
 def _node(schema: Object, field: Field, place: _Place) -> None:
+    if _PLAIN.issuperset(schema) and schema.get("type", "") in _TYPED:
+        return
     _keywords(schema, field, place)
     _properties(schema, field, place)
     inside = place.below
     _below(schema, "not", field, inside)
     for name in ("allOf", "oneOf", "anyOf"):
-        field.each(name, _node_at(inside), schema.get(name))
+        field.each(name, _node_at(inside), schema.get(name), alone=True)
     _below(schema, "items", field, inside)
     if schema.get(PRESERVE) is False:
         field.invalid(PRESERVE, False, "must be true or undefined")

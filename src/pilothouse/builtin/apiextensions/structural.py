@@ -37,10 +37,17 @@ _ONLY_OUTSIDE: Final = (
     (MAP_TYPE, "must be undefined to be structural"),
     ("x-kubernetes-validations", "must be empty to be structural"),
 )
+_CONTAINING: Final = frozenset(
+    {"properties", "patternProperties", "definitions", "items", "additionalProperties", "not", *_LOGIC}
+)
+# What is looked at of a schema that has a type, apart from that.
+_TELLING: Final = _CONTAINING | {PRESERVE, EMBEDDED, INT_OR_STRING, LIST_TYPE}
 
 
 def subschemas(schema: Object) -> Iterator[tuple[str, Object]]:
     """(step, schema) of everything directly below a schema."""
+    if _CONTAINING.isdisjoint(schema):
+        return
     for name in ("properties", "patternProperties", "definitions"):
         for key in sorted(schema.get(name) or ()):
             yield f"{name}[{key}]", schema[name][key]
@@ -54,19 +61,21 @@ def subschemas(schema: Object) -> Iterator[tuple[str, Object]]:
 
 def can_be_structural(schema: Object) -> bool:
     """Whether there is no keyword that has no place in a structural schema at all (those are told by themselves)."""
-    if any(schema.get(name) for name in _UNSUPPORTED) or isinstance(schema.get("items"), list):
+    if any(schema[name] for name in _UNSUPPORTED if name in schema) or isinstance(schema.get("items"), list):
         return False
-    return all(can_be_structural(one) for _, one in subschemas(schema))
+    return _CONTAINING.isdisjoint(schema) or all(can_be_structural(one) for _, one in subschemas(schema))
 
 
 # -- outside of logic
 
 
 def _invariants(schema: Object, field: Field, level: str) -> None:
+    if level != _ROOT and schema.get("type", "array") != "array" and _TELLING.isdisjoint(schema):
+        return
     items, more = schema.get("items"), schema.get("additionalProperties")
     if isinstance(items, dict):
         field.within("items", _outside(_ITEM), items)
-    for key, one in (schema.get("properties") or {}).items():
+    for key, one in field.until_full((schema.get("properties") or {}).items()):
         field.within(f"properties[{key}]", _outside(_FIELD), one)
     if more is not None and level == _ROOT:
         field.forbidden("additionalProperties", "must not be used at the root")
@@ -151,11 +160,11 @@ def _logic(schema: Object, field: Field, level: str) -> None:
     """The schemas under allOf, anyOf, oneOf and not. Integers or strings may be told apart in two set forms."""
     any_of, all_of = schema.get("anyOf"), schema.get("allOf") or ()
     if any_of != _INT_OR_STRING_LOGIC:
-        field.each("anyOf", _inside(level), any_of)
+        field.each("anyOf", _inside(level), any_of, alone=True)
     for index, one in field.numbered(all_of):
         told = index == 0 and one.get("anyOf") == _INT_OR_STRING_LOGIC
         field.within(f"allOf[{index}]", _inside(level, without_any_of=told), one)
-    field.each("oneOf", _inside(level), schema.get("oneOf"))
+    field.each("oneOf", _inside(level), schema.get("oneOf"), alone=True)
     if schema.get("not") is not None:
         field.within("not", _inside(level), schema["not"])
 
@@ -168,7 +177,7 @@ def _inside(level: str, *, without_any_of: bool = False) -> Rule:
         for name in (*_LOGIC, "not"):
             inner = plain.get(name)
             if isinstance(inner, list):
-                field.each(name, _inside(level), inner)
+                field.each(name, _inside(level), inner, alone=True)
             elif inner is not None:
                 field.within(name, _inside(level), inner)
         if isinstance(schema.get("items"), dict):
@@ -197,6 +206,8 @@ def _logic_of(schema: Object) -> Iterator[tuple[Object, str]]:
 
 def _complete(schema: Any, path: str, nested: Object, at: str, field: Field) -> None:
     """`path` of the schema and `at` of the nested one are relative to the root."""
+    if _CONTAINING.isdisjoint(nested):
+        return
     items = nested.get("items")
     if isinstance(items, dict):
         _matched(schema.get("items"), join(path, "items"), items, join(at, "items"), field)

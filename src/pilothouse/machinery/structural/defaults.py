@@ -15,7 +15,7 @@ from pilothouse.machinery.structural import embedded
 from pilothouse.machinery.structural.check import check
 from pilothouse.machinery.structural.embedded import Metadata
 from pilothouse.machinery.structural.explain import explain
-from pilothouse.machinery.structural.node import INT_OR_STRING, Node
+from pilothouse.machinery.structural.node import BELOW, INT_OR_STRING, Node
 from pilothouse.machinery.structural.prune import prune
 from pilothouse.machinery.structural.settle import coerce
 
@@ -26,6 +26,8 @@ _BAD_METADATA: Final = "must result in valid metadata"
 
 def default_problems(root: Node, path: str, metadata: Metadata) -> list[Cause]:
     """What is wrong with the defaults below a node that is told at `path`. `metadata` judges that of objects."""
+    if not root.anywhere("default"):
+        return []
     walk = _Walk(metadata)
     walk.node(root, path, None)
     return walk.found
@@ -42,6 +44,8 @@ def tidy_defaults(raw: Any, metadata: Decoder) -> None:
     default = raw.get("default")
     if isinstance(default, dict | list):
         coerce(Node(raw), default, "", metadata, [], True)
+    if BELOW.isdisjoint(raw):
+        return
     for name in ("properties", "items", "additionalProperties"):
         below = raw.get(name)
         tidy_defaults(list(below.values()) if name == "properties" and below else below, metadata)

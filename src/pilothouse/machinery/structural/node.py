@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+BELOW: Final = frozenset({"properties", "items", "additionalProperties"})  # where the schemas below one stand
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 LIST_TYPE: Final = "x-kubernetes-list-type"
@@ -143,6 +144,8 @@ def _anywhere(raw: Any, keyword: str) -> bool:
         return False
     if raw.get(keyword) is not None:
         return True
+    if BELOW.isdisjoint(raw):
+        return False
     below = (raw.get("items"), raw.get("additionalProperties"), *(raw.get("properties") or {}).values())
     return any(_anywhere(one, keyword) for one in below)
 
@@ -150,6 +153,8 @@ def _anywhere(raw: Any, keyword: str) -> bool:
 def _has_rules(raw: Any) -> bool:
     if not isinstance(raw, Mapping):
         return False
+    if BELOW.isdisjoint(raw):
+        return bool(raw.get(RULES))
     if raw.get(RULES) or _has_rules(raw.get("items")) or _has_rules(raw.get("additionalProperties")):
         return True
     return any(map(_has_rules, (raw.get("properties") or {}).values()))
