@@ -8,6 +8,7 @@ Then `settle_slowly` does all of it again, exactly, with paths.
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import nsmallest
 from typing import Any, Final
 
 import orjson
@@ -225,7 +226,7 @@ def _copies(child: Node) -> Callable[[], Any]:
 def settle_slowly(
     root: Node, obj: dict[str, Any], metadata: Decoder, *, forgiving: bool = False, nulls: bool = False
 ) -> tuple[list[str], frozenset[str]]:
-    """Prune, default and drop nulls; the paths of unknown fields, sorted, and which members have whole floats.
+    """Prune, default and drop nulls; the first paths of unknown fields, sorted, and which members have whole floats.
 
     `metadata` decodes that of embedded objects. Raises Unfit for what cannot be read; `forgiving` (what is stored
     already) drops it instead. `nulls` stay where the schema names a type.
@@ -241,7 +242,7 @@ def settle_slowly(
     for name, value in obj.items():
         if name != "metadata" and not only_plain_numbers(value):
             obj[name] = plain_floats(value)
-    return sorted(unknown), floats
+    return nsmallest(Findings.LIMIT, unknown), floats
 
 
 def _keep_whole(node: Node, value: Any) -> Any:
