@@ -256,3 +256,16 @@ def test_a_number_beyond_all_types_is_no_value_of_a_patch(
     served.make(f"{place}/configmaps", config_map("c"))
     found = served.ask(f"PATCH {place}/configmaps/c", body.encode(), kind)
     assert (found.status, found.message) == (400, message)
+
+
+def test_what_was_opened_in_a_long_list_is_sorted_too(served: Served, place: str) -> None:
+    containers = [{"name": f"c{number}", "image": "i"} for number in range(100)]
+    served.make(f"{place}/pods", {"metadata": {"name": "p"}, "spec": {"containers": containers}})
+    patch = [
+        {"op": "add", "path": "/spec/containers/50/image", "value": 5},
+        {"op": "remove", "path": "/spec/containers/0"},
+    ]
+    found = served.ask(f"PATCH {place}/pods/p", patch, JSON_PATCH)
+    quoted = json.loads(re.search(r'Invalid value: ("(?:[^"\\]|\\.)*")', found.message)[1])  # type: ignore[index]
+    listed = json.loads(quoted)["spec"]["containers"]
+    assert [next(iter(one)) for one in listed[47:51]] == ["name", "name", "image", "name"]

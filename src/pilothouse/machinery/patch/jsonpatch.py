@@ -146,6 +146,7 @@ class _Document:
             for key, value in container.items() if isinstance(container, dict) else enumerate(container):
                 if isinstance(value, LongList):
                     container[key] = plain[id(value)]
+        self._own.update((id(one), one) for one in plain.values())
         return plain.get(id(self.root), self.root)
 
     def carry_out(self, operation: dict[str, Any]) -> None:

@@ -7,13 +7,11 @@ in the order of the type's fields.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
 from pilothouse.machinery.jsoncodec import dumps_sorted
-
-_CONTAINERS: Final = frozenset((dict, list))
 
 
 def patched(document: Any, opened: Callable[[Any], bool]) -> Any:
@@ -33,7 +31,7 @@ def _ordered(value: Any, opened: Callable[[Any], bool]) -> Any:
     """A copy where something in it may have to be put in order, itself ordered."""
     if isinstance(value, dict):
         return _by_name(value) if opened(value) else value
-    return list(value) if isinstance(value, list) and not _CONTAINERS.isdisjoint(map(type, value)) else value
+    return list(value) if isinstance(value, list) and opened(value) else value
 
 
 def _by_name(value: dict[str, Any]) -> dict[str, Any]:
