@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+import orjson
+
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.patch import astold
@@ -142,7 +144,10 @@ class _Document:
             return self.root
         plain = {id(one): list(one) for one in self._own.values() if isinstance(one, LongList)}
         short = [one for one in self._own.values() if not isinstance(one, LongList)]
+        self._read.update((id(one), one) for one in plain.values())  # as opened as what they stand for
         for container in (*short, *plain.values()):
+            if LongList not in map(type, container.values() if isinstance(container, dict) else container):
+                continue
             for key, value in container.items() if isinstance(container, dict) else enumerate(container):
                 if isinstance(value, LongList):
                     container[key] = plain[id(value)]
@@ -210,11 +215,11 @@ class _Document:
 
     def _copy(self, source: str, path: str) -> None:
         value = self._get(source, "copy")
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=list)
-        self._copied += len(text.encode("utf-8", "surrogatepass"))
+        text = _written(value)
+        self._copied += len(text)
         if self._copied > MAX_COPIED:
             raise PatchFailed(f"unable to copy: the copies are larger than {MAX_COPIED} bytes")
-        self._add(path, json.loads(text) if isinstance(value, _CONTAINERS) else value)
+        self._add(path, _read(text) if isinstance(value, _CONTAINERS) else value)
 
     def _test(self, path: str, value: Any) -> None:
         if not equal(self._get(path, "test") if path else self.root, value):
@@ -252,6 +257,21 @@ class _Document:
             raise _nowhere(path, kind)
         self._own[id(made)] = made
         return made
+
+
+def _written(value: Any) -> bytes:
+    """JSON of a part of the document. Raises RecursionError."""
+    try:
+        return orjson.dumps(value, default=list)
+    except TypeError:  # deep, or with numbers that only the slow writer takes
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=list).encode()
+
+
+def _read(text: bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return json.loads(text)
 
 
 def _nowhere(path: str, kind: str) -> PatchFailed:
@@ -298,10 +318,12 @@ def equal(a: Any, b: Any) -> bool:
     """Equal as JSON texts are: 3 is not 3.0, and true is not 1. Objects and lists are so by what is in them."""
     if a is b:
         return True
+    if a.__class__ is str and b.__class__ is str:
+        return bool(a == b)
     if isinstance(a, dict):
         if not isinstance(b, dict) or a.keys() != b.keys():
             return False
-        return all(equal(value, b[key]) for key, value in a.items())
+        return all(map(equal, a.values(), map(b.__getitem__, a)))
     if isinstance(a, _LISTS):
         if not isinstance(b, list) or len(a) != len(b):
             return False

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
-LONG: Final = 16_384  # items; moving less than that costs nothing that counts
-_PIECE: Final = 8_192  # items of a piece when it is made; a patch has too few operations to make one much longer
+LONG: Final = 8_192  # items; moving less than that costs nothing that counts
+_PIECE: Final = 4_096  # items of a piece when it is made; a patch has too few operations to make one much longer
 
 
 class LongList:
