@@ -35,7 +35,7 @@ class StatusRights:
 
     async def claim(self, obj: Object, old: Object | None, write: Write) -> Settle | None:
         """Raises Invalid."""
-        if write.subresource == "status" and old is not None:
+        if write.subresource == "status" and old is not None and write.caller.name:  # else it is the server's own
             causes = list(self._missing(obj.get("status") or {}, old.get("status") or {}, write))
             if causes:
                 raise invalid(_GROUP, "ResourceClaim", obj["metadata"].get("name", ""), causes)
