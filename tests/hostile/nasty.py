@@ -114,6 +114,19 @@ JSONS: Final[tuple[Body, ...]] = (
     ("cluster addresses", "services", lambda: b'{"spec":{"clusterIPs":[' + fill(b'"a",') + b'"a"]}}'),
     ("amounts", "resourcequotas",
      lambda: b'{"spec":{"hard":{' + b",".join(b'"k%d":"%dm"' % (n, n) for n in range(SIZE // 18)) + b"}}}"),
+    ("labels that select", "services",
+     lambda: b'{"spec":{"selector":{' + b",".join(b'"k%d":"a%d"' % (n, n) for n in range(SIZE // 18)) + b"}}}"),
+    ("modes of a claim", "persistentvolumeclaims",
+     lambda: b'{"spec":{"accessModes":[' + fill(b'"a",') + b'"a"]}}'),
+    ("keys in a volume", "pods",
+     lambda: b'{"spec":{"volumes":[{"projected":{"sources":[{"secret":{"items":['
+     + b",".join(b'{"key":"a%d"}' % n for n in range(SIZE // 15)) + b"]}}]}}]}}"),
+    ("headers of a probe", "pods",
+     lambda: b'{"spec":{"containers":[{"livenessProbe":{"httpGet":{"httpHeaders":['
+     + b",".join(b'{"name":"a%d"}' % n for n in range(SIZE // 15)) + b"]}}}]}}"),
+    ("least and most", "limitranges",
+     lambda: b'{"spec":{"limits":[{"max":{'
+     + b",".join(b'"k%d":"%dm"' % (n, n) for n in range(SIZE // 18)) + b"}}]}}"),
     ("ports without a number", "services", lambda: b'{"spec":{"ports":[' + fill(b"{},") + b"{}]}}"),
     ("escapes", "configmaps", lambda: b'{"data":{"a":"' + fill(b"\\u0061") + b'"}}'),
     ("quotes", "configmaps", lambda: b'{"data":{"a":"' + fill(b'\\"') + b'"}}'),

@@ -147,6 +147,7 @@ def test_keys_that_are_judged_together_are_judged_as_each_would_be(texts: list[s
     ("all_of", "check"),
     [
         (names.are_labels, names.label),
+        (names.are_labels_1035, names.label_1035),
         (names.are_subdomains, names.subdomain),
         (names.are_qualified_names, names.qualified_name),
         (names.are_label_values, names.label_value),

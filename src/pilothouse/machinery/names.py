@@ -278,6 +278,7 @@ _PLAIN_SUBDOMAIN: Final = r"(?=[-a-z0-9.]{1,253}%s)[a-z0-9]+(?:[-.][a-z0-9]+)*%s
 _PLAIN_VALUE: Final = "(?![-_.])[-A-Za-z0-9_.]{%d,63}(?<![-_.])"
 
 are_labels: Final = _all_formed(_PLAIN_LABEL)
+are_labels_1035: Final = _all_formed("[a-z][-a-z0-9]{0,62}(?<!-)")
 are_subdomains: Final = _all_formed(_PLAIN_SUBDOMAIN % (r"(?:\n|\Z)", ""))
 are_qualified_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN % ('/', '/')})?{_PLAIN_VALUE % 1}")
 are_label_values: Final = _all_formed(_PLAIN_VALUE % 0)

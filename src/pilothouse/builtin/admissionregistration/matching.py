@@ -52,6 +52,8 @@ def _listed(value: Object, field: Field, name: str, noun: str) -> Sequence[str]:
 
 def _resources(value: Object, field: Field) -> None:
     items = _listed(value, field, "resources", "")
+    if "" not in items and "*" not in "".join(items):
+        return
     for index, item in field.numbered(items):
         if not item:
             field.required(f"resources[{index}]")
@@ -75,6 +77,12 @@ def _resources(value: Object, field: Field) -> None:
         field.invalid("resources", items, why)
 
 
+def _are_segments(texts: Sequence[str]) -> bool:
+    """Whether all are surely safe in a path."""
+    every = "".join(texts)
+    return "/" not in every and "%" not in every and "." not in every
+
+
 def rule(value: Object, field: Field) -> None:
     """One rule: operations, groups, versions, resources, scope, and names where it has some."""
     for index, operation in field.numbered(_listed(value, field, "operations", "operations")):
@@ -90,7 +98,7 @@ def rule(value: Object, field: Field) -> None:
         field.within("scope", one_of(*_SCOPES), scope)
     wanted = value.get("resourceNames") or ()
     again = {index for index, _ in repeated(wanted, str)}
-    for index, name in field.numbered(wanted):
+    for index, name in field.numbered(wanted) if again else field.doubtful(wanted, _are_segments):
         field.all_invalid(f"resourceNames[{index}]", name, names.path_segment(name))
         if index in again:
             field.duplicate(f"resourceNames[{index}]", name)

@@ -152,7 +152,7 @@ def _kind_names(must: bool) -> Rule:
         if value.get("kind") and value["kind"] == value.get("listKind"):
             field.invalid("listKind", value["listKind"], "kind and listKind may not be the same")
         for name in ("shortNames", "categories"):
-            for index, text in field.numbered(value.get(name) or ()):
+            for index, text in field.doubtful(value.get(name) or (), names.are_labels_1035):
                 _label(f"{name}[{index}]", text, field)
 
     return run

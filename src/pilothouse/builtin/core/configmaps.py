@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, Rule, on_update, rules
 from pilothouse.registry.behaviour import Behaviour
@@ -36,15 +37,19 @@ def frozen(*members: str) -> Rule:
     return run
 
 
+def _fine(keys: Sequence[str], others: Object) -> bool:
+    """Whether some keys of one map are surely good, and not in the other one."""
+    return others.keys().isdisjoint(keys) and names.are_config_keys(keys)
+
+
 def _keys(new: Object, field: Field) -> None:
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
-    if not names.are_config_keys(data) or not binary.keys().isdisjoint(data):
-        for key in field.names(data):
-            whys = names.config_key(key)
-            if whys:
-                field.all_invalid(f"data[{key}]", key, whys)
-            if key in binary:
-                field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
+    for _, key in doubtful(sorted(data), lambda keys: field.full or _fine(keys, binary)):
+        whys = names.config_key(key)
+        if whys:
+            field.all_invalid(f"data[{key}]", key, whys)
+        if key in binary:
+            field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     texts = "".join(data.values())
     size = len(texts) if texts.isascii() else len(texts.encode())
     for key in field.names(binary):

@@ -130,7 +130,7 @@ def _resource_rule(value: Object, field: Field) -> None:
         return
     missing = "resource rules that are not cluster scoped must supply at least one namespace"
     if _alone(namespaces, field, "namespaces", missing, "namespaces"):
-        for index, namespace in field.numbered(namespaces or ()):
+        for index, namespace in field.doubtful(namespaces or (), names.are_labels):
             for why in names.label(namespace):
                 text = f"each member of this list must be '*' or a DNS-1123 label; {why}"
                 field.invalid(f"namespaces[{index}]", namespace, text)

@@ -7,6 +7,7 @@ from typing import Any, Final
 from pilothouse.builtin.resource import taints, words
 from pilothouse.builtin.shared.conditions import conditions
 from pilothouse.machinery.rules import Field, at, defaults, rules
+from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _MOST_CONDITIONS: Final = 8
@@ -18,7 +19,7 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
     same_time = taint.get("timeAdded") == before.get("timeAdded")
     if before and taint and same_time and taint.get("effect") != before.get("effect"):
         taint["timeAdded"] = None
-    taints.stamp(taint, context)
+    taints.stamp(taint, format_time(context.now))
 
 
 def _undated(taint: dict[str, Any]) -> None:

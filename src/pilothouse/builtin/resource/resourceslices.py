@@ -11,6 +11,7 @@ from pilothouse.builtin.shared.internals import internals
 from pilothouse.builtin.shared.selectors import node_selector
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, at, immutable, repeated, rules
+from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object
 
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
@@ -25,10 +26,11 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
     spec = new["spec"]
     for name in ("partitionTypeAttribute", "skipNodeOperations"):
         spec.pop(name, None)
+    now = format_time(context.now)
     for device in spec.get("devices") or ():
         devices.drop_gated(device)
         for taint in device.get("taints") or ():
-            taints.stamp(taint, context)
+            taints.stamp(taint, now)
 
 
 def _driver(value: Object, field: Field) -> None:

@@ -6,16 +6,15 @@ from typing import Final
 
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field
-from pilothouse.machinery.times import format_time
-from pilothouse.registry.behaviour import Context, Object
+from pilothouse.registry.behaviour import Object
 
 _EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
 
 
-def stamp(taint: Object, context: Context) -> None:
+def stamp(taint: Object, now: str) -> None:
     """A taint that does not say since when is from now."""
     if taint and not taint.get("timeAdded"):
-        taint["timeAdded"] = format_time(context.now)
+        taint["timeAdded"] = now
 
 
 def taint(value: Object, field: Field) -> None:

@@ -147,8 +147,10 @@ def container_security(value: Object, field: Field, host_users: bool) -> None:
 
 def _sysctls(items: list[Object], field: Field, spec: Object) -> None:
     seen: set[str] = set()
-    for index, item in field.numbered(items):
-        name = item.get("name", "")
+    names = [item.get("name", "") for item in items]
+    hosts = spec.get("hostNetwork") or spec.get("hostIPC")
+    judged_alone = not hosts and len(set(names)) == len(names)
+    for index, name in field.doubtful(names, words.are_subdomains) if judged_alone else field.numbered(names):
         path = f"sysctls[{index}].name"
         if not name:
             field.required(path)

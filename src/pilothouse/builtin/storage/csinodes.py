@@ -33,7 +33,7 @@ def _id(value: str, field: Field) -> None:
 def _topology_keys(value: Object, field: Field) -> None:
     """Told at the driver, not at the key."""
     seen: set[str] = set()
-    for key in value.get("topologyKeys") or ():
+    for _, key in field.numbered(value.get("topologyKeys") or ()):
         if key in seen:
             field.duplicate("", key)
             continue
