@@ -26,7 +26,7 @@ _TINY: Final = 8  # bytes of entries that are likely to be told more than once
 
 
 def entry_reader(tag: str, value: Callable[..., Any] | None, *, several: bool) -> Reader:
-    """Reads the entries of a map field up to another field, or to an entry that is none.
+    """Reads the entries of a map field up to another field, or (in no order then) to an entry that is none.
 
     `value` makes a value of (data, wire text, from, to, depth), None where the text is the value. `several`: the value
     may be left unread if its key comes again.
@@ -69,7 +69,7 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, *, several: bool) -
                     start, stop = length(data, at + width, end)
                     key_at, key_end, value_at, value_end = entry_parts(data, start, stop)
                 except (IndexError, ProtobufError):
-                    break
+                    return into, at
             key = text[key_at:key_end]
             if not key.isascii():
                 key = narrow(key)
