@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from pilothouse.builtin.types import CORE, META, builtin_types
 from pilothouse.machinery import protobuf
 from pilothouse.machinery.protobuf import plan
-from pilothouse.machinery.protobuf.wire import LENGTH, VARINT, read_unsigned, run, varint
+from pilothouse.machinery.protobuf.packed import packed_int32, packed_int64, packed_texts
+from pilothouse.machinery.protobuf.wire import (
+    LENGTH,
+    VARINT,
+    read_int32,
+    read_int64,
+    read_unsigned,
+    run,
+    varint,
+)
 from pilothouse.machinery.schema import Schema
 
 EXTENSIONS = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -234,3 +243,25 @@ def test_many_packed_numbers_are_read_as_few_are(told: tuple[int, ...]) -> None:
         expected = [*told] * 40_000 if groups[:2] != field(4, data)[:2] else [*told, 5] * 3_000
         assert read("PodSecurityContext", groups)["supplementalGroups"] == expected
         assert read("PodSecurityContext", groups + b"\x10\x01" + groups)["supplementalGroups"] == expected * 2
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 2**31) | st.integers(0, 20_000), min_size=1, max_size=40))
+def test_packed_numbers_are_what_each_of_them_is(numbers: list[int]) -> None:
+    texts = [number(value) for value in numbers]
+    data = b"".join(texts)
+    assert packed_int64(data) == [read_int64(text, 0)[0] for text in texts]
+    assert packed_int32(data) == [read_int32(text, 0)[0] for text in texts]
+    assert packed_texts(data) == texts
+    assert packed_texts(b"\x81\x00" + data) == [b"\x01", *texts]
+
+
+def test_messages_in_parts_are_put_together_at_every_depth() -> None:
+    one, two = field(2, field(1, b"a")), field(16, field(3, b"\x08\x01"))
+    other = field(2, field(1, b"b")) + field(16, field(3, b"\x10\x02") + field(4, b"\x05"))
+    spec = read("Pod", field(2, one + two) + field(1, field(1, b"n")) + field(2, other) + field(2, b"\x52\x01n"))[
+        "spec"
+    ]
+    whole = read("PodSpec", one + two + other + b"\x52\x01n")
+    assert spec == whole
+    assert [each["name"] for each in spec["containers"]] == ["a", "b"]
+    assert spec["nodeName"] == "n"

@@ -1,10 +1,9 @@
 """From protobuf to an object in its JSON form: one generated function for each message type, made when first needed.
 
 Generated code reads straight ahead: it asks for each field once, by number, as every encoder of the original writes
-them. What is left of a message then (fields in another order, unknown ones) is read by `rest`. Whatever else does not
-fit (a message in two parts, damage) raises `Damaged`; then `repair` reads the message field by field, puts it in order
-or names what is wrong, and the straight code reads the result. What is left out follows Go's JSON encoding of the same
-struct.
+them. What is left of a message then (fields in another order, unknown ones, messages in parts) is read by `rest`.
+Whatever else does not fit raises `Damaged`; then `repair` reads the message field by field, names what is wrong or puts
+it in order, and the straight code reads the result. What is left out follows Go's JSON encoding of the same struct.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from pilothouse.machinery.protobuf.absent import absent, empty_literal, members,
 from pilothouse.machinery.protobuf.again import Again, Messages
 from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.entries import MANY, entry_reader
+from pilothouse.machinery.protobuf.packed import packed_int32, packed_int64
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
 from pilothouse.machinery.protobuf.rest import check_count, rest_of
@@ -27,13 +27,10 @@ from pilothouse.machinery.protobuf.wire import (
     VARINTS,
     BadValue,
     Damaged,
-    Loose,
     Odd,
     ProtobufError,
     TooMany,
     narrow,
-    packed_int32,
-    packed_int64,
     read_int32,
     read_int64,
     read_unsigned,
@@ -74,9 +71,8 @@ def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = 
         except Damaged as error:
             if isinstance(error.why, BadValue):
                 raise
-            if not isinstance(error.why, Loose):
-                whole = error.data[error.start : error.end]
-                check(error.schema, whole, error.read - error.start)  # says what is wrong, if anything is
+            whole = error.data[error.start : error.end]
+            check(error.schema, whole, error.read - error.start)  # says what is wrong, if anything is
             whole = repair(schema, data)
         return _decode(decode, whole, api_version, kind)
     except Damaged as error:
@@ -158,7 +154,7 @@ class _Source:
             if late:
                 self.waiting.append(slot)
             self._flush(read)
-        self._add(1, f"return d if i == end else rest(b, i, end, d{', depth' if self.nests else ''})")
+        self._add(1, f"return d if i == end else rest(b, i, end, d, start{', depth' if self.nests else ''})")
 
     def _add(self, indent: int, *lines: str) -> None:
         self.lines += ["    " * indent + line for line in lines]

@@ -16,6 +16,7 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.again import Again
+from pilothouse.machinery.protobuf.packed import packed_texts
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
@@ -29,7 +30,6 @@ from pilothouse.machinery.protobuf.wire import (
     TooMany,
     read_unsigned,
     run,
-    varints,
 )  # fmt: skip
 from pilothouse.machinery.schema import Schema
 
@@ -63,7 +63,8 @@ def _varint(number: int) -> bytes:
     return _ONE_BYTE[number] if number < 128 else VARINTS[number].encode("latin-1")
 
 
-def _sized(payload: bytes) -> bytes:
+def sized(payload: bytes) -> bytes:
+    """With its length in front."""
     return _varint(len(payload)) + payload
 
 
@@ -311,7 +312,7 @@ def unpacked(data: bytes, wire: int) -> list[bytes]:
         return [data[at : at + 8] for at in range(0, len(data), 8)]
     if data.isascii():
         return [_ONE_BYTE[byte] for byte in data]
-    return varints(data, lambda text: _varint(read_unsigned(text, 0)[0]))
+    return packed_texts(data)
 
 
 def entry_parts(data: bytes, at: int, end: int) -> tuple[int, int, int, int]:
@@ -349,9 +350,9 @@ def _entry(way: Way, data: bytes, at: int, end: int, depth: int, only_check: boo
 def _nested(way: Way, value: bytes, depth: int, only_check: bool) -> bytes:
     """A value with its length in front, itself repaired where it is a message."""
     if way.message is None or not value:
-        return _sized(value)
+        return sized(value)
     inner = known(way.message)
-    return _sized(_read(inner, value, depth + 1 if inner.nests else depth, only_check))
+    return sized(_read(inner, value, depth + 1 if inner.nests else depth, only_check))
 
 
 def _written(fields: Known, found: dict[int, Any], depth: int) -> bytes:
@@ -363,11 +364,11 @@ def _written(fields: Known, found: dict[int, Any], depth: int) -> bytes:
             out += (tag, tag.join(value))
         elif way.label == MAP:
             for key, item in sorted(value.items()):
-                out += (tag, _sized(b"\n" + _sized(key) + b"\x12" + item))
+                out += (tag, sized(b"\n" + sized(key) + b"\x12" + item))
         elif way.wire != LENGTH:
             out += (tag, value)
         elif way.message is None:
-            out += (tag, _sized(value))
+            out += (tag, sized(value))
         else:
             out += (tag, _nested(way, b"".join(value), depth, False))
     return b"".join(out)

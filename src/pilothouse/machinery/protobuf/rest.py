@@ -1,7 +1,8 @@
 """What the straight-line decoder could not read of a message, because its fields are in another order or unknown.
 
 They are put in order, read by the same decoder as a message of their own, and added to what is there. Nothing is read
-twice, so it costs little more than a message in order. What cannot be added (a message in two parts) is `Odd`.
+twice, so it costs little more than a message in order. Where that cannot be, because a message is in two parts, the
+message around it is put in order as a whole, and read again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pilothouse.machinery.protobuf.repair import (
     length,
     put,
     put_again,
+    sized,
     skip,
     skip_again,
     unpacked,
@@ -45,30 +47,44 @@ _ABSENT: Final = object()
 
 
 def rest_of(schema: Schema, decode: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
-    """The function that reads data[at:end], with which a message ends, into `obj`, which holds what was before."""
+    """The function that reads data[at:end], with which the message from `start` ends, into `obj`.
+
+    That holds what was before.
+    """
     fields = known(schema)
     slots = plan.slots(schema)
     order = _names(schema)
     empty: dict[str, Any] = decode(b"", "", 0, 0, {})
 
-    def rest(data: bytes, at: int, end: int, obj: dict[str, Any], *depth: int) -> dict[str, Any]:
+    def rest(data: bytes, at: int, end: int, obj: dict[str, Any], start: int, *depth: int) -> dict[str, Any]:
         if at > end:
             raise Odd
-        found = _sort(fields, data, at, end)
-        if not found:
+        try:
+            found = _sort(fields, data, at, end)
+            if not found:
+                return obj
+            written = _joined(found)
+            if not at and written == data:
+                raise Odd  # nothing was read of it, and nothing would be now
+            more = decode(written, written.decode("latin-1"), 0, len(written), {}, *depth)
+            for slot in slots:
+                if slot.number in found:
+                    _add(slot, obj, more, empty)
+        except Loose:  # a message in parts: all must be read again
+            written = _joined(_sort(fields, data, start, end, in_parts=True))
+            for name in order:
+                obj.pop(name, None)
+            obj.update(decode(written, written.decode("latin-1"), 0, len(written), {}, *depth))
             return obj
-        written = b"".join([found[number] for number in sorted(found)])
-        if not at and written == data:
-            raise Odd  # nothing was read of it, and nothing would be now
-        more = decode(written, written.decode("latin-1"), 0, len(written), {}, *depth)
-        for slot in slots:
-            if slot.number in found:
-                _add(slot, obj, more, empty)
         ordered = {name: obj.pop(name) for name in order if name in obj}
         obj.update(ordered)
         return obj
 
     return rest
+
+
+def _joined(found: dict[int, bytes]) -> bytes:
+    return b"".join([found[number] for number in sorted(found)])
 
 
 def _names(schema: Schema) -> list[str]:
@@ -79,8 +95,11 @@ def _names(schema: Schema) -> list[str]:
     return names
 
 
-def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
-    """The known fields by number, as they are written: of plain values the last, of lists and maps all."""
+def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = False) -> dict[int, bytes]:
+    """The known fields by number, as they are written: of plain values the last, of lists and maps all.
+
+    `in_parts`: a message that comes more than once is put together; else it is Loose.
+    """
     found: dict[int, Any] = {}  # as `put` keeps it
     ways, last = fields.ways, -1
     strange: set[int] = set()  # tags of unknown numbers
@@ -126,6 +145,8 @@ def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
             raise Odd
         if way.once:
             found[way.number] = data[start:at]
+        elif way.merged and in_parts:
+            put(found, way, data[at - size if size < 128 else length(data, start + len(way.tag), end)[0] : at])
         elif way.merged and way.number in found:
             if size:
                 raise Loose
@@ -137,7 +158,11 @@ def _sort(fields: Known, data: bytes, at: int, end: int) -> dict[int, bytes]:
         last = tag
     if at > end:
         raise Odd
-    return {number: value if value.__class__ is bytes else b"".join(value) for number, value in found.items()}
+    for number, value in found.items():
+        if value.__class__ is not bytes:
+            way, whole = fields.numbers[number], b"".join(value)
+            found[number] = way.tag + sized(whole) if way.merged and in_parts else whole
+    return found
 
 
 def _packed(way: Way, tag: int, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:

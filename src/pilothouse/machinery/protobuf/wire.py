@@ -6,14 +6,11 @@ CPython does fastest, and an ASCII string of an object is its own wire form.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final
 
 from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery.schema import Schema
 
-T = TypeVar("T")
 U64: Final = (1 << 64) - 1
 VARINT: Final = 0
 FIXED64: Final = 1
@@ -21,8 +18,6 @@ LENGTH: Final = 2
 START_GROUP: Final = 3
 END_GROUP: Final = 4
 FIXED32: Final = 5
-_VARINT: Final = re.compile(rb"[\x80-\xff]*+[\x00-\x7f]")
-_PIECE: Final = 32 << 10  # bytes that are split by one call, so that others have their turn between them
 
 
 class ProtobufError(ValueError):
@@ -49,7 +44,7 @@ class Odd(Exception):
 
 
 class Loose(Odd):
-    """A form that only `repair` reads, such as a message in two parts. Nothing is wrong so far."""
+    """A message in two parts, which must be read as one. Nothing is wrong so far."""
 
 
 class Damaged(Odd):
@@ -135,44 +130,6 @@ def read_int32(data: bytes, at: int) -> tuple[int, int]:
     value, at = read_unsigned(data, at)
     value &= 0xFFFFFFFF
     return (value - (1 << 32) if value >> 31 else value), at
-
-
-def varints(data: bytes, make: Callable[[bytes], T]) -> list[T]:
-    """What `make` makes of each of the varints that `data` is. Raises ProtobufError where the last one does not end."""
-    found: list[T] = []
-    made: dict[bytes, list[T]] = {}  # by piece: few of them differ if they are meant to hurt
-    at = 0
-    while at < len(data):
-        end = min(at + _PIECE, len(data))
-        while end > at and data[end - 1] > 127:
-            end -= 1
-        if end == at:
-            raise ProtobufError("unexpected EOF")
-        piece = data[at:end]
-        values = made.get(piece)
-        if values is None:
-            texts = _VARINT.findall(piece)
-            by_text = {text: make(text) for text in dict.fromkeys(texts)}
-            values = made[piece] = [by_text[text] for text in texts]
-        found += values
-        at = end
-    return found
-
-
-def packed_int64(data: bytes) -> list[int]:
-    """The signed numbers of a packed list."""
-    return _packed(data, read_int64)
-
-
-def packed_int32(data: bytes) -> list[int]:
-    """As `packed_int64`; the low 32 bits of each, signed."""
-    return _packed(data, read_int32)
-
-
-def _packed(data: bytes, read: Callable[[bytes, int], tuple[int, int]]) -> list[int]:
-    if data.isascii():
-        return list(data)
-    return varints(data, lambda text: read(text, 0)[0])
 
 
 def run(data: bytes, start: int, at: int, end: int) -> int:
