@@ -222,7 +222,6 @@ def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> 
     own = child(shape.item)
     frames = _Frames(shape_of(shape.item), child, whole, True) if shape_of(shape.item).kind == STRUCT else None
     one_by_one = _keyed_one_by_one(shape, own, whole)
-    few = one_by_one if frames is None or len(shape.keys) != 1 else _keyed_by_text(shape, frames, whole, one_by_one)
 
     def nodes_of(items: list[Any]) -> list[Node]:
         if own is None:
@@ -231,8 +230,10 @@ def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> 
             return frames.own_all(items)
         return [node if whole or not node else {SELF: LEAF, **node} for node in map(own, items)]
 
-    many = _keyed_in_columns(shape, nodes_of, whole, few)
-    return lambda value: many(value) if type(value) is list and len(value) >= _MANY else few(value)
+    many = _keyed_in_columns(shape, nodes_of, whole, one_by_one)
+    if frames is not None and len(shape.keys) == 1:
+        return _keyed_by_text(shape, frames, whole, one_by_one, many)
+    return lambda value: many(value) if type(value) is list and len(value) >= _MANY else one_by_one(value)
 
 
 def _keyed_one_by_one(shape: Shape, own: Own | None, whole: bool) -> Own:
@@ -253,7 +254,7 @@ def _keyed_one_by_one(shape: Shape, own: Own | None, whole: bool) -> Own:
     return items
 
 
-def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> Own:
+def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own, many: Own) -> Own:
     """The common case, a list of few structs with one text as the key, in one loop without calls."""
     name = shape.keys[0][0]
     start = f"k:{{{encode_basestring(name)}:"
@@ -262,6 +263,8 @@ def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own) -> O
     def items(value: Any) -> Node:
         if type(value) is not list or not value:
             return LEAF
+        if len(value) >= _MANY:
+            return many(value)
         nodes: Node = {}
         for item in value:
             key = item.get(name) if type(item) is dict else None
