@@ -347,10 +347,15 @@ def test_thousands_of_deletions_are_not_each_looked_for() -> None:
     assert patched(deletion, obj={"metadata": {"finalizers": names}}) == {"metadata": {"finalizers": names[:1]}}
 
 
-def test_an_item_of_an_ordered_list_must_be_a_map_also_if_it_is_null() -> None:
+@pytest.mark.parametrize(("item", "kind"), [(None, "<nil>"), ("x", "string")])
+@pytest.mark.parametrize("order", [[], [{"name": "main"}]])
+def test_an_item_of_an_ordered_list_must_be_a_map(item: Any, kind: str, order: list[Any]) -> None:
     with pytest.raises(APIError) as refused:
-        containers([None], **{"$setElementOrder/containers": [{"name": "main"}]})
-    assert refused.value.message == "expected a map[string]interface {}, but received a <nil>"
+        patched({"spec": {"$setElementOrder/initContainers": order, "initContainers": [item]}})
+    assert (refused.value.code, refused.value.message) == (
+        500,
+        f"expected a map[string]interface {{}}, but received a {kind}",
+    )
 
 
 JSON_VALUES = st.recursive(

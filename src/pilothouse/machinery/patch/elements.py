@@ -69,6 +69,8 @@ def placed(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
     """
     if not merge_key:
         return original
+    for wrong in (item for item in patch if not isinstance(item, dict)):
+        raise not_a_map(wrong)
     deleted = set(keys_of([item for item in patch if item.get("$patch") == "delete"], merge_key))
     if not deleted:
         return original

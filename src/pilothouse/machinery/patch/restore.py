@@ -19,6 +19,7 @@ from pilothouse.machinery.schema import Schema
 _INTEGERS: Final = frozenset({s.INT32, s.INT64})
 _GO_TYPES: Final = {s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.STRING: "string", s.BOOL: "bool"}
 _BITS: Final = {s.INT32: 32, s.INT64: 64}
+_MAY_BE_CUT: Final = frozenset((*_BITS, s.STRUCT, s.MAP, s.LIST))  # or something in it
 _LONG: Final = 1 << 63
 _TIMES: Final = frozenset({s.TIME, s.MICRO_TIME, s.DURATION})
 _TEXTS: Final = frozenset({s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME})
@@ -54,12 +55,14 @@ def wrapped(schema: Schema, value: Any) -> Any:
         if schema.kind == s.STRUCT:
             known = schema.properties
             inner = {name: wrapped(known[name].schema, value[name]) for name in value if name in known}
-        elif schema.kind == s.MAP:
+        elif schema.kind == s.MAP and schema.items.kind in _MAY_BE_CUT:
             inner = {name: wrapped(schema.items, one) for name, one in value.items()}
         else:
             return value
         return {**value, **inner} if any(one is not value[name] for name, one in inner.items()) else value
-    if isinstance(value, list) and schema.kind == s.LIST:
+    if isinstance(value, list):
+        if schema.kind != s.LIST or schema.items.kind not in _MAY_BE_CUT:
+            return value
         items = [wrapped(schema.items, item) for item in value]
         return items if any(one is not item for one, item in zip(items, value, strict=True)) else value
     bits = _BITS.get(schema.kind)

@@ -102,7 +102,10 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
         if deletes:
             name = _named(name, _DELETE, "primitive") or name
         before = out.get(name, _NOT_KEPT)
-        kept = _merged(before, value, schema, name, deletes)
+        if value.__class__ is str and not deletes:  # most are
+            kept = before if before == value else value
+        else:
+            kept = _merged(before, value, schema, name, deletes)
         if kept is before:
             continue
         if out is original:
@@ -328,11 +331,15 @@ def _set_orders(out: _Map, patch: _Map, schema: Schema | None) -> _Map:
 
 def without_ordered(patch: Any) -> Any:
     """The patch as it is shown once it was carried out: lists whose order it gave are used up."""
+    return _without_ordered(patch) if jsoncodec.may_hold(patch, f'"{_ORDER}'.encode()) else patch
+
+
+def _without_ordered(patch: Any) -> Any:
     if not isinstance(patch, dict):
         return patch
     used = {name for name in patch if name.startswith(_ORDER)}
     used |= {name.partition("/")[2] for name in used}
-    return {name: without_ordered(value) for name, value in patch.items() if name not in used}
+    return {name: _without_ordered(value) for name, value in patch.items() if name not in used}
 
 
 def _set_order(out: _Map, name: str, order: list[Any], patch: list[Any] | None, schema: Schema | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pilothouse.machinery.jsoncodec import identical
 from pilothouse.machinery.schema import Schema, free_form
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
-from pilothouse.machinery.typed.own import Own, added
+from pilothouse.machinery.typed.own import Own, added, leaves_of
 from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, shape_of
 
 # compare(element, old, new, gained, lost): both are there (null too) and not equal; puts what it finds under `element`.
@@ -141,12 +141,15 @@ def _leaf_maps(element: str, old: Any, new: Any, gained: Node, lost: Node) -> No
         return
     before = old if type(old) is dict else {}
     now = new if type(new) is dict else {}
-    came = [f"f:{name}" for name, value in now.items() if before.get(name, _ABSENT) != value]
-    gone = [f"f:{name}" for name in before if name not in now]
+    if before.keys().isdisjoint(now):
+        came, gone = list(now), list(before)
+    else:
+        came = [name for name, value in now.items() if before.get(name, _ABSENT) != value]
+        gone = [name for name in before if name not in now]
     if came:
-        gained[element] = dict.fromkeys(sorted(came), LEAF)
+        gained[element] = leaves_of(came)
     if gone:
-        lost[element] = dict.fromkeys(sorted(gone), LEAF)
+        lost[element] = leaves_of(gone)
 
 
 def _lists(shape: Shape, same: _Compare, own: Own) -> _Compare:

@@ -6,7 +6,7 @@ Unchanged parts of the live object are shared, never copied. Compiled to closure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any
 
 from pilothouse.machinery.jsoncodec import identical
 from pilothouse.machinery.schema import STRING, Schema
@@ -95,16 +95,8 @@ def _text_maps(live: Any, config: Any) -> Any:
         return _whole(live, config)
     if type(config) is not dict:
         return live
-    out: dict[str, Any] | None = None
-    for name, value in config.items():
-        if live.get(name, _ABSENT) != value:
-            if out is None:
-                out = dict(live)
-            out[name] = value
-    return live if out is None else out
-
-
-_ABSENT: Final = object()
+    merged = live | config
+    return live if merged == live else merged
 
 
 def _free(live: Any, config: Any) -> Any:

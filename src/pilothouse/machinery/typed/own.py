@@ -8,7 +8,7 @@ shape seen and shared; what remains for an object is to fill in what differs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -177,10 +177,7 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     def leaves(value: Any) -> Node:
         if type(value) is not dict or not value:
             return LEAF
-        names = in_order(value)
-        named = dict.fromkeys(map("f:".__add__, names[:_AT_ONCE]), LEAF)
-        for at in range(_AT_ONCE, len(names), _AT_ONCE):  # others have their turns
-            named.update(dict.fromkeys(map("f:".__add__, names[at : at + _AT_ONCE]), LEAF))
+        named = leaves_of(value)
         return {SELF: LEAF, **named} if whole else named
 
     def granular(value: Any) -> Node:
@@ -193,6 +190,15 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
         return out
 
     return leaves if own is None else granular
+
+
+def leaves_of(fields: Collection[str]) -> Node:
+    """The set of these fields."""
+    names = in_order(fields)
+    named = dict.fromkeys(map("f:".__add__, names[:_AT_ONCE]), LEAF)
+    for at in range(_AT_ONCE, len(names), _AT_ONCE):  # others have their turns
+        named.update(dict.fromkeys(map("f:".__add__, names[at : at + _AT_ONCE]), LEAF))
+    return named
 
 
 _TEXTS: Final = {str}
