@@ -56,6 +56,11 @@ _FROM_BYTES: Final[dict[str, Callable[[bytes], Any]]] = {
     s.RAW: specials.decode_raw,
     s.JSON: specials.decode_raw,
 }
+# Of many wire texts at once.
+_SEVERAL: Final[dict[str, Callable[[list[str]], list[Any]]]] = {
+    s.BYTES: specials.decode_several_bytes,
+    s.QUANTITY: specials.decode_quantities,
+}
 
 
 def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = "", kind: str = "") -> dict[str, Any]:
@@ -362,7 +367,7 @@ class _Source:
         if slot.kind in plan.VARINTS or slot.kind == s.FLOAT64:
             raise plan.ProtobufPlanError(f"a map of {slot.kind}")
         function = f"M{slot.number}"
-        self.names[function] = entry_reader(tag(slot), self._value_of(slot), several=slot.kind in (s.STRING, s.BYTES))
+        self.names[function] = entry_reader(tag(slot), self._value_of(slot), _SEVERAL.get(slot.kind))
         deeper = ", depth + 1" if self.nests and self._target_nests(slot) else ""
         size = 2 if self.wide else 1
         self._add(

@@ -25,12 +25,13 @@ _PIECE: Final = 16 << 10  # bytes of a map that are read at once
 _TINY: Final = 8  # bytes of entries that are likely to be told more than once
 
 
-def entry_reader(tag: str, value: Callable[..., Any] | None, *, several: bool) -> Reader:
+def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[list[str]], list[Any]] | None) -> Reader:
     """Reads the entries of a map field up to another field, or (in no order then) to an entry that is none.
 
-    `value` makes a value of (data, wire text, from, to, depth), None where the text is the value. `several`: the value
-    may be left unread if its key comes again.
+    `value` makes a value of (data, wire text, from, to, depth), None where the text is the value. `values` makes many
+    of wire texts, if there is a better way than one by one.
     """
+    several = value is None or values is not None
     first, second, width = ord(tag[0]), ord(tag[-1]), len(tag)
 
     def read(
@@ -40,7 +41,7 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, *, several: bool) -
         alone = at + MANY if several else end
         while at < end and data[at] == first and (width == 1 or data[at + 1] == second):
             if at > alone:
-                behind = _take(tag, text, at, min(at + _PIECE, end), into, value)
+                behind = _take(tag, text, at, min(at + _PIECE, end), into, values)
                 rising = False  # so far as is known
                 alone = behind if behind - at > _PIECE // 2 else behind + _PIECE
                 if behind > at:
@@ -89,22 +90,29 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, *, several: bool) -
     return read
 
 
-def _take(tag: str, text: str, at: int, end: int, into: dict[str, Any], value: Callable[..., Any] | None) -> int:
-    """Reads entries that are short, up to one that is not; the place behind them. Takes none where one is damaged."""
+def _take(
+    tag: str, text: str, at: int, end: int, into: dict[str, Any], values: Callable[[list[str]], list[Any]] | None
+) -> int:
+    """Reads entries that are short, up to one that is not; the place behind them.
+
+    Takes none where one is damaged, nor where a value that must be read has been replaced.
+    """
     entries = _short_entries(tag).findall(text, at, end)
     if not entries[-1]:
         entries.pop()
     behind = at + sum(map(len, entries))
     if len(entries) * _TINY > behind - at:
         entries = [*dict.fromkeys(reversed(entries))][::-1]
-    plain = value is None and text[at:behind].isascii()
+    plain = values is None and text[at:behind].isascii()
     found = into if plain else {}
     try:
         _take_apart(entries, len(tag) + 1, found)
     except (IndexError, ProtobufError):
         return at
-    if value is not None:
-        into.update((_whole(key), value(wire.encode("latin-1"), wire, 0, len(wire))) for key, wire in found.items())
+    if values is not None:
+        if len(found) < len(entries):
+            return at
+        into.update(zip(map(_whole, found), values([*found.values()]), strict=True))
     elif not plain:
         into.update((_whole(key), _whole(wire)) for key, wire in found.items())
     return behind

@@ -26,10 +26,11 @@ from pilothouse.machinery.protobuf.wire import (
     read_unsigned,
     wide,
 )
-from pilothouse.machinery.quantity import QuantityError, parse, shown
+from pilothouse.machinery.quantity import QuantityError, are_canonical, parse, shown
 
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
+_A_FEW: Final = 8
 _RFC3339: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]{1,99}))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
@@ -244,6 +245,17 @@ def decode_quantity(payload: bytes) -> str:
     return _quantity(payload) if len(payload) > _SHORT else _short_decoded_quantity(payload)
 
 
+def decode_quantities(wires: list[str]) -> list[str]:
+    """As `decode_quantity` of each wire text; those that are shown as they are sent are found together."""
+    texts = [wire[2:] for wire in wires]
+    if are_canonical(texts) and [wire[:2] for wire in wires] == [f"\n{chr(len(text))}" for text in texts]:
+        return texts
+    if len(wires) < _A_FEW:
+        return [decode_quantity(wire.encode("latin-1")) for wire in wires]
+    middle = len(wires) // 2
+    return decode_quantities(wires[:middle]) + decode_quantities(wires[middle:])
+
+
 @lru_cache(_KEPT)
 def _short_int_or_string(value: int | str | None) -> str:
     if isinstance(value, str):
@@ -299,6 +311,11 @@ def encode_bytes(value: str) -> str:
 
 def decode_bytes(payload: bytes) -> str:
     return binascii.b2a_base64(payload, newline=False).decode("ascii")
+
+
+def decode_several_bytes(wires: list[str]) -> list[str]:
+    """As `decode_bytes` of each wire text."""
+    return [decode_bytes(wire.encode("latin-1")) for wire in wires]
 
 
 def encode_double(value: float) -> str:
