@@ -14,6 +14,13 @@ from hypothesis import strategies as st
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery import cbor
 from pilothouse.machinery.cbor import shapes
+from pilothouse.machinery.decode import DecodeError, decode_once
+from pilothouse.machinery.schema import Schema
+
+
+def config_map() -> Schema:
+    return builtin_types().get(CORE, "ConfigMap")
+
 
 NAMES: tuple[Callable[[int], bytes], ...] = (
     lambda number: b"%d" % number,
@@ -127,6 +134,46 @@ def test_a_pattern_of_shapes_knows_only_what_can_be_read(items: list[Any], deepe
     for _ in range(around):
         (read,) = read
     assert len(read) == shapes.SOME
+
+
+@given(st.lists(ITEMS, min_size=1, max_size=3), st.integers(0, 3), st.randoms(use_true_random=False))
+@settings(max_examples=80, deadline=None)
+def test_a_loose_pattern_knows_only_what_is_well_formed(items: list[Any], deeper: int, chance: random.Random) -> None:
+    refused = [
+        b"\xf7",
+        b"\xf8\x30",
+        b"\x61\xff",
+        b"\xc2\x41\x01",
+        b"\xf9\x7c\x00",
+        b"\xa1\x01\x02",
+        b"\x1b" + b"\xff" * 8,
+    ]
+    encoded = [cbor2.dumps(item) for item in items] + [chance.choice(refused)]
+    data = bytearray(b"".join(encoded * 40))
+    seen = shapes.Shapes(loose=True)
+    seen.learn(bytes(data), 0, deeper)
+    for _ in range(chance.randrange(4)):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    pattern = seen.pattern(deeper)
+    found = pattern.match(bytes(data)) if pattern is not None else None
+    if found is not None:
+        with pytest.raises(cbor.CBORError, match="simple value 23"):
+            cbor.loads(b"\x82\xf7" + b"\x81" * (62 - deeper) + b"\x98\x20" + found[0])
+
+
+def test_a_list_that_its_type_refuses_is_not_kept() -> None:
+    for data in (
+        b"\xa1\x44data\x9f" + b"\x82\x01\x01" * 2000 + b"\xff",
+        b"\xa1\x48metadata\xa1\x4afinalizers\x9f" + b"\x19\x01\x00\x01" * 2000 + b"\xff",
+    ):
+        read, whole = cbor.loads_body(data, config_map()), cbor.loads(data)
+        with pytest.raises(DecodeError) as told:
+            decode_once(config_map(), read)
+        with pytest.raises(DecodeError) as expected:
+            decode_once(config_map(), whole)
+        assert str(told.value) == str(expected.value)
+        assert len(cbor.dumps(read)) < 3000
+        assert cbor.loads_applied(data, config_map()) == whole  # what is applied is shown where it is refused
 
 
 def test_lists_of_changing_shapes_are_stepped_over() -> None:

@@ -35,6 +35,7 @@ from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
 _LONGER: Final = 0x58  # bytes whose length is in the second byte
+_FEW: Final = 16  # items of one byte
 _PIECE: Final = 1 << 16  # items that one call makes
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
@@ -77,9 +78,15 @@ def loads_sequence(data: bytes) -> list[Any]:
     return items
 
 
+def _all_texts(items: list[Any]) -> bool:
+    """Whether those that were made last may be in a list of texts."""
+    return all(item is None or item.__class__ is str for item in items[-runs.MANY :])
+
+
 class _Reader(Strings):
     """`path`: the steps to the item at hand: names, or why there is none. `named`: whether the names at the top are
-    good. `patience`: the place from where on it is worth to look for many members that are alike.
+    good. `shapes`: those of items that were seen, by whether all is refused. `patience`: the place from where on it is
+    worth to look for many members that are alike.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
@@ -94,7 +101,7 @@ class _Reader(Strings):
         self.patience = 0
         self.body = self.applied = False
         self.named = True
-        self.shapes = Shapes()
+        self.shapes: dict[bool, Shapes] = {}
         self.path: list[Any] = [_TAG] * (MAX_DEPTH + 1)
 
     def whole(self) -> Any:
@@ -168,7 +175,8 @@ class _Reader(Strings):
             if not 0 < left < 64:
                 if self.error is not None and (not self.named or not self._is_top(depth)):
                     return self._unmade(at, left, depth)
-                at, left = self._row(made, at, left, depth, later)
+                if left > 0 or made:  # there may be many
+                    at, left = self._row(made, at, left, depth, later)
                 if not 0 <= left < 64:
                     mark = left - 64
             while left != mark:
@@ -264,7 +272,7 @@ class _Reader(Strings):
             first = data[at]
             size = short[first]
             if small[first]:
-                if left != 1 and small[data[at + 1]]:
+                if not 0 < left < _FEW and small[data[at + 1]]:
                     at, left = self._run(made, at, left, depth)
                     continue
                 value = tiny[first] if first not in runs.EMPTY else self.item(at, depth, later)
@@ -281,12 +289,17 @@ class _Reader(Strings):
             elif left < 0 and first == model.BREAK:
                 at += 1
                 break
-            elif first in FORMS and (alike := numbers.many(data, at, left, plain=self.body)):
+            elif (
+                first in FORMS
+                and left != 1
+                and data[at + FORMS[first].size] == first
+                and (alike := numbers.many(data, at, left, plain=self.body))
+            ):
                 made += alike
                 at += len(alike) * FORMS[first].size
                 left -= len(alike)
                 if left and len(alike) >= runs.MANY:
-                    at, left = self._many(len(made), at, left, depth)
+                    at, left = self._many(made, at, left, depth)
                 continue
             else:
                 value = self.item(at, depth, later)
@@ -294,7 +307,7 @@ class _Reader(Strings):
             made.append(value)
             left -= 1
             if left and not left % runs.MANY:
-                at, left = self._many(len(made), at, left, depth)
+                at, left = self._many(made, at, left, depth)
         self.at = at
         self.room -= len(made) + 1
         if self.room < 0:
@@ -311,7 +324,7 @@ class _Reader(Strings):
         if depth >= MAX_DEPTH and empty:
             raise CBORError(_TOO_DEEP)
         if len(run) >= runs.MANY:
-            most = self._most(depth)
+            most = self._most(into, depth)
             if not most:
                 return behind
             if len(into) + len(run) > most:
@@ -324,19 +337,19 @@ class _Reader(Strings):
             into += small_values(piece)
         return behind
 
-    def _many(self, made: int, at: int, left: int, depth: int) -> tuple[int, int]:
-        """Looks at a list of which many items were `made`, or come. Where its items go on, and how many are left: those
+    def _many(self, made: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
+        """Looks at a list of which many items were made, or come. Where its items go on, and how many are left: those
         that nobody wants are stepped over. Raises CBORTooLong.
         """
-        most = self._most(depth)
-        if made > most > 0:
+        most = self._most(made, depth)
+        if len(made) > most > 0:
             raise CBORTooLong
-        if most == sys.maxsize or (most and made > runs.MANY):
+        if most == sys.maxsize or (most and len(made) > runs.MANY):
             return at, left
         if not most:
             return self._over(at, left, depth)
         may_come = left if left > 0 else len(self.data) - at
-        if made + may_come > most and made + left - self._ahead(at, left, depth)[1] > most:
+        if len(made) + may_come > most and len(made) + left - self._ahead(at, left, depth)[1] > most:
             raise CBORTooLong
         return at, left
 
@@ -353,7 +366,8 @@ class _Reader(Strings):
 
     def _ahead(self, at: int, left: int, depth: int) -> tuple[int, int]:
         """Steps over as many items as can be had at once."""
-        data, seen, deeper = self.data, self.shapes, MAX_DEPTH - depth
+        data, deeper, loose = self.data, MAX_DEPTH - depth, self.error is not None
+        seen = self.shapes.get(loose) or self.shapes.setdefault(loose, Shapes(loose=loose))
         plain = runs.plain_items(deeper)
         if seen.pattern(deeper) is None:
             seen.learn(data, at, deeper)
@@ -367,8 +381,10 @@ class _Reader(Strings):
             if 0 <= left < shapes.SOME or not seen.learn(data, at, deeper):
                 return at, left
 
-    def _most(self, depth: int) -> int:
-        """How many items of a list are wanted: none if its type has no place for it, or all is refused."""
+    def _most(self, made: list[Any], depth: int) -> int:
+        """How many items of a list are wanted: none if its type has no place for it, or for one that was `made`, or all
+        is refused.
+        """
         if self.error is not None:
             return 0
         schema = self.schema if self.body else None
@@ -387,6 +403,8 @@ class _Reader(Strings):
             else:
                 return sys.maxsize
         if schema.kind in _NO_LISTS and (not self.applied or self._is_top(depth)):
+            return 0
+        if not self.applied and schema.kind == s.LIST and schema.items.kind == s.STRING and not _all_texts(made):
             return 0
         if self.applied or schema.kind != s.LIST or schema.items.kind != s.STRUCT or self.path[depth - 1] == "items":
             return sys.maxsize

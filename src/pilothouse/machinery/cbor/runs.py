@@ -35,7 +35,7 @@ _FLAT: Final = rb"[\x00-\x17\x20-\x37\x40\x60\xf4-\xf6]"  # one byte, and no con
 _DEEPER: Final = rb"[\x80\xa0]|\xbf\xff|\x9f%b*\xff|\xc1(?:[\x00-\x17]|\x18.|\x19.{2}|\x1a.{4})" % _FLAT
 # Lists that end with the item behind this.
 _LAST: Final = b"|".join(rb"\x%x%b{%d}" % (0x81 + before, _FLAT, before) for before in range(1, 23))
-_TAG: Final = rb"[\xc0\xc4-\xd7]|\xd8[\x18-\xff]|\xd9[\x01-\xff]."  # neither times nor big numbers
+TAG: Final = rb"[\xc0\xc4-\xd7]|\xd8[\x18-\xff]|\xd9[\x01-\xff]."  # neither times nor big numbers
 
 
 @lru_cache(64)
@@ -49,7 +49,7 @@ def plain_items(deeper: int) -> re.Pattern[bytes]:
     if deeper == 1:
         return re.compile(rb"(?:%b){%d}" % (item, MANY), re.DOTALL)
     most = deeper - 1
-    link = rb"%b|%b|\xa1(?:%b)" % (_LAST, _TAG, _SHORT)
+    link = rb"%b|%b|\xa1(?:%b)" % (_LAST, TAG, _SHORT)
     # There is one way only to match anything, so a failure is found without trying others.
     chain = rb"\x81{1,%d}|(?:%b)(?:\x81|%b){0,%d}" % (most, link, link, most - 1)
     return re.compile(rb"(?:%b|(?:%b)(?:%b)){%d}" % (item, chain, item, MANY), re.DOTALL)

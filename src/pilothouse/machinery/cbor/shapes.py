@@ -1,6 +1,6 @@
 """Shapes of items: what they are made of, whatever the values are. The items of a long list mostly have few shapes, so
 that one call steps over many that have one of those that were seen. Names are part of a shape: that none comes twice in
-an object is known from the first one.
+an object is known from the first one. Loose shapes are for what is refused already: items need only be well-formed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,13 @@ _VALUES: Final[dict[int, bytes]] = {
     **{first: b"(?:%b)" % numbers.GOOD[first] for first in (0x1B, 0x3B, 0xF9, 0xFA, 0xFB)},
     **dict.fromkeys((0xF4, 0xF5, 0xF6), rb"[\xf4-\xf6]"),
 }
+_LOOSE_VALUES: Final[dict[int, bytes]] = {
+    **dict.fromkeys((*range(0x1C), *range(0x20, 0x3C)), rb"(?:%b|[\x1b\x3b].{8})" % _WHOLE),
+    **dict.fromkeys((0xF9, 0xFA, 0xFB), rb"(?:\xf9.{2}|\xfa.{4}|\xfb.{8})"),
+    **dict.fromkeys(range(0xE0, 0xF9), rb"(?:[\xe0-\xf7]|\xf8[\x20-\xff])"),
+}
+_SIZES: Final = {first: form.size for first, form in numbers.FORMS.items()} | {0xF8: 2}  # of others it is 1
+_LOOSE_TEXT: Final = rb"(?:\x60|%b)" % b"|".join(rb"\x%x.{%d}" % (0x60 + size, size) for size in range(1, 24))
 
 
 class _Odd(Exception):
@@ -33,9 +40,10 @@ class _Odd(Exception):
 class Shapes:
     """Those in a document."""
 
-    __slots__ = ("_known", "_patterns", "_tries")
+    __slots__ = ("_known", "_loose", "_patterns", "_tries")
 
-    def __init__(self) -> None:
+    def __init__(self, *, loose: bool = False) -> None:
+        self._loose = loose
         self._known: dict[int, dict[bytes, None]] = {}  # by how deep their items may be
         self._patterns: dict[int, re.Pattern[bytes]] = {}
         self._tries = _TRIES
@@ -54,7 +62,7 @@ class Shapes:
         items, at = data[at : at + _LOOKED_AT], 0
         try:
             for _ in range(SOME):
-                shape, at = _shape(items, at, deeper)
+                shape, at = _shape(items, at, deeper, self._loose)
                 if at > len(items):
                     break
                 if shape not in known:
@@ -70,50 +78,72 @@ class Shapes:
         return True
 
 
-def _shape(data: bytes, at: int, deeper: int) -> tuple[bytes, int]:
+def _shape(data: bytes, at: int, deeper: int, loose: bool) -> tuple[bytes, int]:
     """The pattern of the item at `at`, and the place behind it."""
     first = data[at]
-    value = _VALUES.get(first)
+    value = (_LOOSE_VALUES if loose else _VALUES).get(first)
     if value is not None:
-        return value, at + (numbers.FORMS[first].size if first in numbers.FORMS else 1)
+        return value, at + _SIZES.get(first, 1)
     major, argument, behind = head(data, at)
     begin = re.escape(data[at:behind])
-    if major in (model.BYTES, model.TEXT) and argument >= 0:
-        if first & 31 < 24:
-            return runs.SHORT[major], behind + argument
-        return begin + (b".{%d}" if major == model.BYTES else rb"[\x00-\x7f]{%d}") % argument, behind + argument
+    if major in (model.BYTES, model.TEXT):
+        pattern = _string(begin, major, argument, loose)
+        return pattern, behind + argument if argument >= 0 else _behind_pieces(data, behind, major)
     if not deeper:
         raise _Odd
     if major in (model.ARRAY, model.MAP):
-        inner, behind = _inner(data, behind, major, argument, deeper - 1)
+        inner, behind = _inner(data, behind, major, argument, deeper - 1, loose)
         return begin + inner, behind
-    if major != model.TAG or argument in model.BIGNUMS:
+    if major != model.TAG or (argument in model.BIGNUMS and not loose):
         raise _Odd
-    inner, behind = _shape(data, behind, deeper - 1)
-    if argument == model.TIME_NUMBER:
+    inner, behind = _shape(data, behind, deeper - 1, loose)
+    if argument == model.TIME_NUMBER and not loose:
         if inner != _WHOLE:
             raise _Odd
-        inner = _SECONDS
-    return begin + inner, behind
+        return begin + _SECONDS, behind
+    return (begin if argument in (model.TIME_NUMBER, *model.BIGNUMS) else b"(?:%b)" % runs.TAG) + inner, behind
 
 
-def _inner(data: bytes, at: int, major: int, left: int, deeper: int) -> tuple[bytes, int]:
+def _string(begin: bytes, major: int, size: int, loose: bool) -> bytes:
+    """The pattern of a string; `size` is negative if it is in pieces."""
+    if size < 24:
+        short = _LOOSE_TEXT if loose and major == model.TEXT else runs.SHORT[major]
+        return short if size >= 0 else begin + short + rb"*\xff"
+    return begin + (b".{%d}" if loose or major == model.BYTES else rb"[\x00-\x7f]{%d}") % size
+
+
+def _behind_pieces(data: bytes, at: int, major: int) -> int:
+    while data[at] != model.BREAK:
+        kind, size, begin = head(data, at)
+        if kind != major or size < 0:
+            raise _Odd
+        at = begin + size
+    return at + 1
+
+
+def _inner(data: bytes, at: int, major: int, left: int, deeper: int, loose: bool) -> tuple[bytes, int]:
     """The pattern of the items of a container, of which the first is at `at`, and the place behind them."""
     items = []
-    names = set()
+    names: set[bytes] = set()
     while left and not (left < 0 and data[at] == model.BREAK):
-        start = at
-        if major == model.MAP:
-            kind, size, begin = head(data, at)
-            at = begin + size
-            name = data[begin:at]
-            if kind not in (model.BYTES, model.TEXT) or size < 0 or name in names or not name.isascii():
-                raise _Odd
-            names.add(name)
-        written = re.escape(data[start:at])
-        item, at = _shape(data, at, deeper)
-        items.append(written + item)
+        name = b""
+        if major == model.MAP and loose:
+            name, at = _shape(data, at, deeper, loose)
+        elif major == model.MAP:
+            name, at = _name(data, at, names)
+        item, at = _shape(data, at, deeper, loose)
+        items.append(name + item)
         left -= 1
     alike = [(item, sum(1 for _ in group)) for item, group in groupby(items)]
     pattern = b"".join(b"(?:%b){%d}" % one if one[1] > 1 else one[0] for one in alike)
     return (pattern, at) if not left else (pattern + rb"\xff", at + 1)
+
+
+def _name(data: bytes, at: int, names: set[bytes]) -> tuple[bytes, int]:
+    """The pattern of a name that is not among `names` yet, and the place behind it."""
+    major, size, begin = head(data, at)
+    name = data[begin : begin + size]
+    if major not in (model.BYTES, model.TEXT) or size < 0 or name in names or not name.isascii():
+        raise _Odd
+    names.add(name)
+    return re.escape(data[at : begin + size]), begin + size

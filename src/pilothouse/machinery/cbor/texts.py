@@ -6,6 +6,7 @@ import base64
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from pilothouse.kit.wholetext import whole_text
@@ -29,6 +30,7 @@ _HALF: Final = re.compile("[\ud800-\udfff]")  # a lone surrogate
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
+@lru_cache(1024)
 def time_text(seconds: float) -> str:
     """Seconds since 1970 as an RFC 3339 text. Raises OverflowError."""
     shown = (_EPOCH + timedelta(seconds=seconds)).isoformat()
