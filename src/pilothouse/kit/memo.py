@@ -52,7 +52,8 @@ class Stamped(Generic[T]):
         """The text of a value; empty for one that is not to be remembered."""
         if isinstance(value, dict):
             for inner in value.values():
-                if isinstance(inner, list | dict) and 2 * len(inner) > self._longest:  # so it is too long, too
+                kind = inner.__class__
+                if (kind is list or kind is dict) and 2 * len(inner) > self._longest:  # so it is too long, too
                     return b""
         try:
             text = orjson.dumps(value)

@@ -287,6 +287,8 @@ class _Reader:
         end = found.end() if found else self.at
         if self.text[end : end + 1] == '"':
             start, self.at = self.at, end + 1
+            if self.text.find("\\", start, end) < 0:
+                return self.text[start + 1 : end]
             made: str = json.loads(self.text[start : self.at])
             return made
         self.at = end

@@ -280,11 +280,17 @@ _PLAIN_VALUE: Final = "(?![-_.])[-A-Za-z0-9_.]{%d,63}(?<![-_.])"
 are_labels: Final = _all_formed(_PLAIN_LABEL)
 are_labels_1035: Final = _all_formed("[a-z][-a-z0-9]{0,62}(?<!-)")
 are_subdomains: Final = _all_formed(_PLAIN_SUBDOMAIN % (r"(?:\n|\Z)", ""))
-are_qualified_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN % ('/', '/')})?{_PLAIN_VALUE % 1}")
+_are_plain_names: Final = _all_formed(_PLAIN_VALUE % 1)
+_are_domain_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN % ('/', '/')})?{_PLAIN_VALUE % 1}")
 are_label_values: Final = _all_formed(_PLAIN_VALUE % 0)
 are_config_keys: Final = _all_formed(r"(?!\.)[-._a-zA-Z0-9]{1,253}")
 are_environment_names: Final = _all_formed(_ENVIRONMENT_FORM)
 are_header_names: Final = _all_formed(_HEADER_FORM)
+
+
+def are_qualified_names(texts: Collection[str]) -> bool:
+    """As the checks above; most keys have no domain."""
+    return _are_plain_names(texts) or _are_domain_names(texts)
 
 
 def header_name(text: str) -> list[str]:

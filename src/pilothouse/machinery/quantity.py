@@ -236,13 +236,13 @@ _COARSE: Final = re.compile(r"(?:[0-9]{1,18}[mkMGTPE]?\n)*", re.ASCII).fullmatch
 
 def are_canonical(texts: Sequence[str]) -> bool:
     """Whether all are surely shown as they were sent."""
-    lines = "".join([f"{text}\n" for text in texts])
+    lines = "\n".join([*texts, ""])
     return lines.count("\n") == len(texts) and _CANONICAL(lines) is not None
 
 
 def are_coarse(texts: Sequence[str]) -> bool:
     """Whether all are surely multiples of a thousandth."""
-    lines = "".join([f"{text}\n" for text in texts])
+    lines = "\n".join([*texts, ""])
     return lines.count("\n") == len(texts) and _COARSE(lines) is not None
 
 

@@ -74,8 +74,9 @@ def _domains(value: Object, field: Field) -> None:
 
 def topology_spread(items: Sequence[Object], field: Field) -> None:
     """`topologySpreadConstraints`, told from the list."""
-    pairs = [(value.get("topologyKey", ""), value.get("whenUnsatisfiable", "")) for value in items]
-    last = {pair: index for index, pair in enumerate(pairs)}
+    names = ([value.get(name, "") for value in items] for name in ("topologyKey", "whenUnsatisfiable"))
+    pairs = list(zip(*names, strict=True))
+    last = dict(zip(pairs, range(len(pairs)), strict=True))
     for index, value in field.numbered(items):
         before = len(field.found)
         _spread(value, field)

@@ -67,6 +67,9 @@ _HELPERS: Final = {
 # No body may be longer, and no store holds such objects. Empty objects are longer when they are decoded.
 _LONGEST: Final = 3 << 20
 _LONGEST_FILLED: Final = 2 * _LONGEST  # with the defaults (endpoints/body.py)
+# After how many fields, and before how many more, it is asked whether anything is left of an object.
+_LOOKS: Final = 6
+_WORTH_A_LOOK: Final = 4
 REFUSALS: Final = (Mismatch, QuantityError)  # what generated code raises
 
 
@@ -144,7 +147,7 @@ class _Writer:
         self._add("if v.__class__ is not dict:")
         self._add(f"    if v is None: return {zero_text(self.schema)}")
         self._add("    raise Mismatch")
-        self._body()
+        self._body("return o")
         self._add("return o")
         made: StructDecoder = self._compiled()
         return made
@@ -160,7 +163,7 @@ class _Writer:
         self._add("    if v is not None: raise Mismatch")
         self._add(f"    made.append({zero_text(self.schema)})")
         self._add("    continue")
-        self._body()
+        self._body("made.append(o); continue")
         self._add("made.append(o)")
         self.pad = "    "
         self._add("return made")
@@ -174,19 +177,25 @@ class _Writer:
     def _add(self, line: str) -> None:
         self.lines.append(self.pad + line)
 
-    def _body(self) -> None:
+    def _body(self, done: str) -> None:
+        """Fields one after the other. `done`: what to do when all members of the object have been seen."""
         self._add("o = {}")
         self._add("n = 0")
-        for name, field in self.schema.properties.items():
+        fields = self.schema.properties.items()
+        left = len(fields)
+        needed = max((place for place, (_, field) in enumerate(fields) if not _is_dropped(field)), default=-1)
+        for place, (name, field) in enumerate(fields):
             self._field(repr(name), field)
+            left -= 1
+            if place >= needed and left >= _WORTH_A_LOOK and (place - needed) % _LOOKS == 0:
+                self._add(f"if n == len(v): {done}")
         self._add("if n != len(v): f.unknown = True")
 
     def _field(self, name: str, field: Field) -> None:
         add = self._add
         kind = field.schema.kind
         zero = "None" if field.pointer else zero_text(field.schema)
-        droppable = field.omitzero or (field.omitempty and kind in _EMPTY_OMITTED)
-        dropped = field.omitempty if field.pointer else droppable
+        dropped = _is_dropped(field)
         add(f"if {name} in v:")
         add("    n += 1")
         add(f"    x = v[{name}]")
@@ -264,6 +273,13 @@ class _Writer:
         choose, own = JSON_SCHEMA_CHOICES[schema.name], self.schema
         self.names[name] = lambda value, findings: choose(value, findings, struct_decoder(own))
         return name
+
+
+def _is_dropped(field: Field) -> bool:
+    """Whether a zero value is left out."""
+    if field.pointer:
+        return field.omitempty
+    return field.omitzero or (field.omitempty and field.schema.kind in _EMPTY_OMITTED)
 
 
 def most_items(schema: Schema) -> int:

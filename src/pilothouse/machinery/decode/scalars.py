@@ -179,7 +179,7 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     if value.__class__ is not dict:
         raise Mismatch
     if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
-        return _texts_of_quantities(string_map(value))
+        return _texts_of_quantities(value)
     made = {}
     for key in in_order(value):
         item = value[key]
@@ -191,9 +191,11 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
 
 
 def _texts_of_quantities(sent: dict[str, str]) -> dict[str, str]:
-    made = dict(sent)
-    names = list(sent)
-    for index, text in doubtful(list(sent.values()), quantities.are_canonical):
+    made = string_map(sent)
+    if made is sent:  # which may be looked at again
+        made = dict(sent)
+    names = list(made)
+    for index, text in doubtful(list(made.values()), quantities.are_canonical):
         made[names[index]] = quantities.shown(text)
     return made
 

@@ -204,7 +204,9 @@ class Field:
 
     def names(self, values: Iterable[str] | None) -> Iterable[str]:
         """The keys of a map in their order."""
-        ordered = sorted(values or ())
+        if not values or self.full:
+            return ()
+        ordered = sorted(values)
         return ordered if len(ordered) <= RUN else (name for _, name in self._in_runs(ordered, _not_at_all))
 
     def until_full(self, items: Iterable[V]) -> Iterator[V]:
