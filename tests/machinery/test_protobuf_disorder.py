@@ -265,3 +265,23 @@ def test_messages_in_parts_are_put_together_at_every_depth() -> None:
     assert spec == whole
     assert [each["name"] for each in spec["containers"]] == ["a", "b"]
     assert spec["nodeName"] == "n"
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_many_unknown_fields_change_nothing(kind: tuple[str, str], seed: int) -> None:
+    """Of every wire type, with short and long tags, known fields among them."""
+    rng = random.Random(seed)
+    schema = builtin_types().get(*kind)
+    data = protobuf.encode_message(schema, random_object(schema, rng))
+    known = {slot.number for slot in plan.slots(schema)}
+    places = [place for place in (*range(1, 20), 60, 2047, 2048, 9000) if place not in known]
+    out = b""
+    for tag, payload, is_sized in fields(data):
+        out += number(tag) + (number(len(payload)) + payload if is_sized else payload)
+        for _ in range(rng.choice((0, 1, 30))):
+            tag = rng.choice(places) << 3
+            long = field(tag >> 3, b"x" * rng.choice((0, 1, 90, 127, 128)))
+            value = number(rng.choice((0, 5, 300, -1)))
+            out += rng.choice((long, number(tag) + value, number(tag | 1) + b"\x0a" * 8, number(tag | 5) + b"\x0a" * 4))
+    assert protobuf.decode_message(schema, out) == protobuf.decode_message(schema, data)

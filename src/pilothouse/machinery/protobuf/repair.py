@@ -18,6 +18,7 @@ from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.again import Again
 from pilothouse.machinery.protobuf.packed import packed_texts
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
+from pilothouse.machinery.protobuf.unknown import Unknown
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     FIXED32,
@@ -128,17 +129,6 @@ def skip(data: bytes, at: int, wire: int, end: int) -> int:
         wire = tag & 7
 
 
-def skip_again(data: bytes, at: int, wire: int, end: int) -> int:
-    """As `skip`, of fields that are likely to be small and many."""
-    size = data[at]
-    if size < 128:
-        if wire == VARINT:
-            return at + 1
-        if wire == LENGTH and at + size < end:
-            return at + 1 + size
-    return skip(data, at, wire, end)
-
-
 @record
 class Way:
     """How one field is taken up."""
@@ -157,7 +147,7 @@ class Way:
 class Known:
     """What is known of a message type. `ways` are by tag, `numbers` by field number."""
 
-    __slots__ = ("name", "nests", "numbers", "ways")
+    __slots__ = ("_unknown", "name", "nests", "numbers", "ways")
 
     def __init__(self, schema: Schema) -> None:
         self.name = schema.name
@@ -172,6 +162,14 @@ class Known:
             once, merged = single and message is None, single and message is not None
             way = Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, merged, most_items(slot))
             self.ways[tag] = self.numbers[slot.number] = way
+        self._unknown: Unknown | None = None
+
+    def skip_again(self, data: bytes, start: int, at: int, wire: int, end: int, look: int) -> int:
+        """The place behind an unknown field from `start` on, and behind more, up to `look`. Its value is at `at`."""
+        if self._unknown is None:
+            self._unknown = Unknown(self.numbers)
+        behind = self._unknown.skip(data, start, min(look, end))
+        return behind if behind > start else skip(data, at, wire, end)
 
 
 def known(schema: Schema) -> Known:
@@ -189,9 +187,10 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0)
     ways, end, last = fields.ways, len(data), -1
     strange: set[int] = set()  # tags of unknown numbers
     again = Again(at)
+    look = again.look
     while at < end:
-        if at >= again.look:
-            at = again.step(data, at, end, found)
+        if at >= look:
+            at, look = again.step(data, at, end, found), again.look
             check_counts(fields, found)
             continue
         start = at
@@ -207,7 +206,7 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0)
         way = ways.get(tag)
         if way is None:
             if tag in strange:
-                at = skip_again(data, at, tag & 7, end)
+                at = fields.skip_again(data, start, at, tag & 7, end, look)
                 continue
             at = _other(fields, tag, data, at, found)
             if tag >> 3 not in fields.numbers:

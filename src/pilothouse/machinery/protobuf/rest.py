@@ -26,7 +26,6 @@ from pilothouse.machinery.protobuf.repair import (
     put_again,
     sized,
     skip,
-    skip_again,
     unpacked,
 )
 from pilothouse.machinery.protobuf.wire import (
@@ -104,9 +103,10 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
     ways, last = fields.ways, -1
     strange: set[int] = set()  # tags of unknown numbers
     again = Again(at)
+    look = again.look
     while at < end:
-        if at >= again.look:
-            at = again.step(data, at, end, found)
+        if at >= look:
+            at, look = again.step(data, at, end, found), again.look
             check_counts(fields, found)
             continue
         start = at
@@ -123,7 +123,7 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
         way = ways.get(tag)
         if way is None:
             if tag in strange:
-                at = skip_again(data, at, tag & 7, end)
+                at = fields.skip_again(data, start, at, tag & 7, end, look)
                 continue
             way = fields.numbers.get(tag >> 3)
             if way is not None:
