@@ -162,6 +162,22 @@ def _in_template(container: dict[str, object]) -> dict[str, object]:
     return {"template": {"spec": {"containers": [{"name": "c", "image": "i", **container}]}}}
 
 
+_THERE: Final = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+
+def _owner(number: int) -> dict[str, object]:
+    entry = {"manager": f"m{number}", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+    return {**entry, "time": "2020-01-01T00:00:00Z", "fieldsV1": {"f:data": {f"f:{number}": {}}}}
+
+
+def _deep(levels: int, wide: int) -> dict[str, object]:
+    """Maps in each other, each with so many numbers beside."""
+    value: dict[str, object] = {}
+    for _ in range(levels):
+        value = {**{f"m{number}": number for number in range(wide)}, "a": value}
+    return value
+
+
 PATCHES: Final[tuple[tuple[str, str, str, Callable[[], bytes]], ...]] = (
     ("ten thousand operations", "configmaps", JSON_PATCH, lambda: as_json([_ADD] * 10_000)),
     ("ten thousand tests", "configmaps", JSON_PATCH,
@@ -195,6 +211,23 @@ PATCHES: Final[tuple[tuple[str, str, str, Callable[[], bytes]], ...]] = (
      + b"".join(b" k%d: x\n" % n for n in range(SIZE // 10))),
     ("a configuration of lists", "configmaps", APPLY,
      lambda: b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: there}\nx: [" + fill(b"[],") + b"]"),
+    ("a configuration of finalizers that are numbers", "configmaps", APPLY,
+     lambda: as_json({**_THERE, "metadata": {"name": "there", "finalizers": list(range(SIZE // 7))}})),
+    ("a configuration of equal finalizers", "configmaps", APPLY,
+     lambda: as_json({**_THERE, "metadata": {"name": "there", "finalizers": ["a.b/c"] * (SIZE // 9)}})),
+    ("owners of fields", "configmaps", MERGE_PATCH,
+     lambda: as_json({"metadata": {"managedFields": [_owner(n) for n in range(SIZE // 170)]}})),
+    ("a deep merge", "configmaps", MERGE_PATCH, lambda: as_json({"data": _deep(900, SIZE // 14_000)})),
+    ("a deeper merge", "configmaps", MERGE_PATCH, lambda: b'{"data":' + b'{"a":' * 9000 + b"1" + b"}" * 9001),
+    ("a long document that is refused", "configmaps", JSON_PATCH,
+     lambda: as_json([{"op": "add", "path": "/metadata/finalizers", "value": [{}] * (SIZE // 4)}])),
+    ("deep paths", "configmaps", JSON_PATCH,
+     lambda: as_json([{"op": "add", "path": "/x", "value": _deep(500, 0)},
+                      *[{"op": "replace", "path": "/x" + "/a" * 500, "value": 1}] * (SIZE // 1050)])),
+    ("variables with maps for names", "podtemplates", STRATEGIC_PATCH,
+     lambda: as_json(_in_template({"env": [{"name": {"a": n}} for n in range(SIZE // 24)]}))),
+    ("variables to retain", "podtemplates", STRATEGIC_PATCH,
+     lambda: as_json(_in_template({"env": [{**one, "value": "", "$retainKeys": ["name"]} for one in _VARIABLES]}))),
 )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 from pilothouse.machinery.errors import APIError, bare_internal
 from pilothouse.machinery.typed.text import plain, type_name
 
-_TEXTS: Final = frozenset({str})
+_TEXTS: Final = {str}
+_NUMBERS: Final = {int}
 
 
 def key_of(item: Any, merge_key: str) -> Any:
@@ -95,12 +96,15 @@ def _places(items: list[Any], merge_key: str) -> dict[Any, int]:
 
 
 def keys_of(items: list[Any], merge_key: str) -> Iterable[Any]:
-    """What each item is known by, as keys are compared. Raises APIError 500, at the latest at an item that has none."""
+    """What each item is known by, as `hashable` has it. Raises APIError 500, at the latest at an item that has none."""
     try:
         keys = [item[merge_key] for item in items] if merge_key else items
     except (KeyError, TypeError, IndexError):
         return (hashable(key_of(item, merge_key)) for item in items)
-    return keys if _TEXTS.issuperset(map(type, keys)) else map(hashable, keys)
+    kinds = set(map(type, keys))
+    if kinds == _NUMBERS:
+        return [(False, key) for key in keys]
+    return keys if kinds <= _TEXTS else map(hashable, keys)
 
 
 def hashable(value: Any) -> Any:

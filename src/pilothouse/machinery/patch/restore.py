@@ -54,7 +54,8 @@ def wrapped(schema: Schema, value: Any) -> Any:
     if isinstance(value, dict):
         if schema.kind == s.STRUCT:
             known = schema.properties
-            inner = {name: wrapped(known[name].schema, value[name]) for name in value if name in known}
+            fields = [(name, known[name].schema) for name in value if name in known]
+            inner = {name: wrapped(field, value[name]) for name, field in fields if field.kind in _MAY_BE_CUT}
         elif schema.kind == s.MAP and schema.items.kind in _MAY_BE_CUT:
             inner = {name: wrapped(schema.items, one) for name, one in value.items()}
         else:

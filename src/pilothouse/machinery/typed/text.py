@@ -16,7 +16,17 @@ from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
 
 def plain(value: Any) -> str:
     """A JSON value as Go's %v: `map[a:1 b:[x y]]`, keys sorted, `<nil>`."""
-    return (_from_json(value) if isinstance(value, dict | list) else None) or _plain(value)
+    if not isinstance(value, dict | list) or (len(value) <= _FEW and not _holds_containers(value)):
+        return _plain(value)
+    return _from_json(value) or _plain(value)
+
+
+_FEW: Final = 4
+_CONTAINERS: Final = frozenset((dict, list))
+
+
+def _holds_containers(value: dict[str, Any] | list[Any]) -> bool:
+    return not _CONTAINERS.isdisjoint(map(type, value.values() if isinstance(value, dict) else value))
 
 
 def _from_json(value: Any) -> str | None:
