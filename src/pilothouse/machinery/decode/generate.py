@@ -184,6 +184,8 @@ class _Writer:
         fields = self.schema.properties.items()
         left = len(fields)
         needed = max((place for place, (_, field) in enumerate(fields) if not _is_dropped(field)), default=-1)
+        if needed < 0 and left >= _WORTH_A_LOOK:
+            self._add(f"if not v: {done}")
         for place, (name, field) in enumerate(fields):
             self._field(repr(name), field)
             left -= 1

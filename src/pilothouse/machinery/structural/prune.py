@@ -11,58 +11,54 @@ from typing import Any, Final
 from pilothouse.machinery.structural.node import Node
 
 _NOTHING: Final = Node({})
+_CONTAINERS: Final = frozenset((dict, list))
 # Of a node: the fields that are there anyway, those with a name, what the others look like, whether they are kept.
 _Members = tuple[frozenset[str], dict[str, Node], Node | None, bool]
 
 
 def prune(node: Node, value: Any, path: str, unknown: list[str]) -> None:
     """Remove fields that the schema does not know; their paths are added to `unknown`."""
-    found: list[str] = []
-    _prune(node, value, found)
-    unknown += [path + one for one in found] if path else [one.removeprefix(".") for one in found]
+    _prune(node, value, path, None, unknown)
 
 
-def _prune(node: Node, value: Any, found: list[str]) -> None:
-    """Paths are told from the value, `.a[0].b`."""
+def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[str]) -> None:
+    """`index`: where the value is in the list at `path`; None where the path is its own."""
     if value.__class__ is list:
         items = node.items
         if items is None:
             if node.preserves:
                 return
             items = _NOTHING
-        for index, item in enumerate(value):
-            if item.__class__ is dict or item.__class__ is list:
-                before = len(found)
-                _prune(items, item, found)
-                if len(found) > before:
-                    _prefix(found, before, f"[{index}]")
+        path = path if index is None else f"{path}[{index}]"
+        for place, item in enumerate(value):
+            if item.__class__ is dict or (item.__class__ is list and not _CONTAINERS.isdisjoint(map(type, item))):
+                _prune(items, item, path, place, unknown)
         return
     if value.__class__ is not dict:
         return
     own, properties, additional, is_open = node.compiled.get("members") or _members(node)
-    gone = []
+    below, gone = [], []
     for name, item in value.items():
         child = properties.get(name, additional)
         if child is None:
             if not is_open and name not in own:
                 gone.append(name)
         elif (item.__class__ is dict or item.__class__ is list) and name not in own:
-            before = len(found)
-            _prune(child, item, found)
-            if len(found) > before:
-                _prefix(found, before, f".{name}")
+            below.append((child, name, item))
+    if not below and not gone:
+        return
+    path = path if index is None else f"{path}[{index}]"
+    start = f"{path}." if path else ""
+    for child, name, item in below:
+        _prune(child, item, start + name, None, unknown)
     for name in gone:
         del value[name]
-        found.append(f".{name}")
+        unknown.append(start + name)
 
 
 def _members(node: Node) -> _Members:
     made = node.compiled["members"] = node.own, node.properties, node.additional, node.open
     return made
-
-
-def _prefix(found: list[str], since: int, step: str) -> None:
-    found[since:] = [step + one for one in found[since:]]
 
 
 def drop_nulls(node: Node, value: Any, *, untyped: bool = False) -> None:

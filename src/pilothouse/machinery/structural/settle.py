@@ -15,7 +15,7 @@ import orjson
 
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.decode.document import Decoder
-from pilothouse.machinery.jsoncodec import dumps, has_whole_float, only_plain_numbers, plain_floats
+from pilothouse.machinery.jsoncodec import dumps, has_whole_float, may_hold, only_plain_numbers, plain_floats
 from pilothouse.machinery.structural.check import WholeFloat, whole
 from pilothouse.machinery.structural.node import EMBEDDED, Node
 from pilothouse.machinery.structural.prune import drop_nulls, prune
@@ -235,7 +235,8 @@ def settle_slowly(
     coerce(root, obj, "", metadata, unknown, forgiving)
     prune(root, obj, "", unknown)
     fill(root, obj)
-    drop_nulls(root, obj, untyped=nulls)
+    if any(may_hold(value, b"null") for name, value in obj.items() if name != "metadata"):
+        drop_nulls(root, obj, untyped=nulls)
     floats = frozenset(name for name, value in obj.items() if name != "metadata" and has_whole_float(value))
     if root.has_rules:
         _keep_whole(root, obj)
