@@ -162,7 +162,7 @@ class _Walk:
             return
         harmless = ending_fields(items).isdisjoint if items.kind == s.STRUCT else None
         for item in islice(value, start, None):
-            if harmless is None or item.__class__ is not dict or not harmless(item):
+            if harmless is None or (item.__class__ is dict and not harmless(item)):
                 self._value(items, item, "")
 
     def _first_wrong(self, schema: Schema, values: Iterable[Any]) -> None:
