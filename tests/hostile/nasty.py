@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -59,6 +60,10 @@ def wide_map(size: int = SIZE) -> bytes:
     return b"".join(b"\x12\x0a\x0a\x06%06x\x12\x00" % (n * 7919 % 0xFFFFFF) for n in range(size // 12))
 
 
+def at_random(*units: bytes) -> bytes:
+    return b"".join(random.Random(1).choices(units, k=SIZE // len(units[0])))
+
+
 PROTOBUFS: Final[tuple[Body, ...]] = (
     ("empty containers", "pods", lambda: pod(fill(b"\x12\x00"))),
     ("empty containers in disorder", "pods", lambda: pod(fill(b"\x12\x00") + b"\x0a\x00")),
@@ -88,6 +93,19 @@ PROTOBUFS: Final[tuple[Body, ...]] = (
     ("long packed numbers", "pods", lambda: pod(field(14, field(4, fill(b"\x81\x01"))))),
     ("numbers packed by turns", "pods", lambda: pod(field(14, fill(b"\x22\x01\x01\x20\x01")))),
     ("unknown fields by turns", "pods", lambda: pod(fill(b"\x98\x7f\x01\xa2\x7f\x01a"))),
+    ("fields at random", "configmaps",
+     lambda: enveloped("ConfigMap", field(1, at_random(b"\x0a\x00", b"\x12\x00", b"\x1a\x00", b"\x38\x01")))),
+    ("unknown fields, all different", "pods",
+     lambda: pod(b"".join(b"\xa0\x7f" + varint(n * 31) for n in range(SIZE // 5)))),
+    ("packed numbers, all different", "pods",
+     lambda: pod(field(14, field(4, b"".join(varint(n * 7919 % 0xFFFFFF) for n in range(SIZE // 4)))))),
+    ("entries between two parts of the metadata", "configmaps",
+     lambda: enveloped("ConfigMap", field(1, field(1, b"a")) + wide_map() + field(1, field(2, b"default")))),
+    ("containers with a port, all different", "pods",
+     lambda: pod(b"".join(field(2, field(1, b"c%d" % n) + b"\x32\x02\x18\x50") for n in range(SIZE // 13)))),
+    ("amounts", "resourcequotas",
+     lambda: enveloped("ResourceQuota", field(2, b"".join(
+         field(1, field(1, b"k%d" % n) + field(2, field(1, b"%dm" % n))) for n in range(SIZE // 20))))),
     ("raw JSON of a million numbers", "configmaps",
      lambda: enveloped("ConfigMap", field(1, field(17, field(7, field(1, b"[" + fill(b"1,") + b"1]")))))),
 )  # fmt: skip

@@ -31,22 +31,20 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[l
     `value` makes a value of (data, wire text, from, to, depth), None where the text is the value. `values` makes many
     of wire texts, if there is a better way than one by one.
     """
-    several = value is None or values is not None
     first, second, width = ord(tag[0]), ord(tag[-1]), len(tag)
 
     def read(
         data: bytes, text: str, at: int, end: int, into: dict[str, Any], last: str, *depth: int
     ) -> tuple[dict[str, Any], int]:
         rising = True
-        alone = at + MANY if several else end
+        alone = end if value is not None and values is None else at + MANY
         while at < end and data[at] == first and (width == 1 or data[at + 1] == second):
             if at > alone:
                 behind = _take(tag, text, at, min(at + _PIECE, end), into, values)
                 rising = False  # so far as is known
                 alone = behind if behind - at > _PIECE // 2 else behind + _PIECE
-                if behind > at:
-                    at = behind
-                    continue
+                at = behind
+                continue
             try:
                 start = at + width + 1
                 size = data[start - 1]
@@ -71,17 +69,14 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[l
                     key_at, key_end, value_at, value_end = entry_parts(data, start, stop)
                 except (IndexError, ProtobufError):
                     return into, at
-            key = text[key_at:key_end]
-            if not key.isascii():
-                key = narrow(key)
+            key = _whole(text[key_at:key_end])
             if key <= last:
                 rising = rising and not into
                 if key == last:  # the last of equal ones will do
                     stop = run(data, at, stop, end)
             last = key
             if value is None:
-                told = text[value_at:value_end]
-                into[key] = told if told.isascii() else narrow(told)
+                into[key] = _whole(text[value_at:value_end])
             else:
                 into[key] = value(data, text, value_at, value_end, *depth)
             at = stop

@@ -18,7 +18,7 @@ from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.again import Again
 from pilothouse.machinery.protobuf.packed import packed_texts
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
-from pilothouse.machinery.protobuf.unknown import Unknown
+from pilothouse.machinery.protobuf.small import Single, Unknown
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     FIXED32,
@@ -147,7 +147,7 @@ class Way:
 class Known:
     """What is known of a message type. `ways` are by tag, `numbers` by field number."""
 
-    __slots__ = ("_unknown", "name", "nests", "numbers", "ways")
+    __slots__ = ("_single", "_unknown", "name", "nests", "numbers", "ways")
 
     def __init__(self, schema: Schema) -> None:
         self.name = schema.name
@@ -163,6 +163,13 @@ class Known:
             way = Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, merged, most_items(slot))
             self.ways[tag] = self.numbers[slot.number] = way
         self._unknown: Unknown | None = None
+        self._single: Single | None = None
+
+    @property
+    def single(self) -> Single:
+        if self._single is None:
+            self._single = Single([tag for tag, way in self.ways.items() if way.once and tag < 128])
+        return self._single
 
     def skip_again(self, data: bytes, start: int, at: int, wire: int, end: int, look: int) -> int:
         """The place behind an unknown field from `start` on, and behind more, up to `look`. Its value is at `at`."""

@@ -106,20 +106,13 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
     look = again.look
     while at < end:
         if at >= look:
-            at, look = again.step(data, at, end, found), again.look
-            check_counts(fields, found)
+            at, look = _look(fields, again, data, at, end, found), again.look
             continue
         start = at
         tag = data[at]
         at += 1
         if tag > 127:
-            more = data[at]
-            if 0 < more < 128:
-                tag, at = tag & 127 | more << 7, at + 1
-            else:
-                tag, at = read_unsigned(data, start)
-                if not 1 << 14 <= tag < 1 << 34:
-                    raise Odd
+            tag, at = _long_tag(data, start)
         way = ways.get(tag)
         if way is None:
             if tag in strange:
@@ -158,11 +151,36 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
         last = tag
     if at > end:
         raise Odd
+    return _written(fields, found, in_parts)
+
+
+def _look(fields: Known, again: Again, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:
+    """Takes many fields at once, if there are such; the place to go on from."""
+    at = again.step(data, at, end, found)
+    check_counts(fields, found)
+    if again.begun < 0:
+        at, many = fields.single.take(data, at, end, found)
+        again.look = at if many else max(again.look, at)
+    return at
+
+
+def _written(fields: Known, found: dict[int, Any], in_parts: bool) -> dict[int, bytes]:
     for number, value in found.items():
         if value.__class__ is not bytes:
             way, whole = fields.numbers[number], b"".join(value)
             found[number] = way.tag + sized(whole) if way.merged and in_parts else whole
     return found
+
+
+def _long_tag(data: bytes, start: int) -> tuple[int, int]:
+    """A tag of more than one byte, and the place behind it."""
+    more = data[start + 1]
+    if 0 < more < 128:
+        return data[start] & 127 | more << 7, start + 2
+    tag, at = read_unsigned(data, start)
+    if not 1 << 14 <= tag < 1 << 34:
+        raise Odd
+    return tag, at
 
 
 def _packed(way: Way, tag: int, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:

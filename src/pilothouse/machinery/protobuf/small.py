@@ -1,13 +1,15 @@
-"""Fields that a type does not know: one expression steps over all that follow one another and are small."""
+"""Small fields that follow one another: unknown ones are stepped over, of plain ones the last is found, at once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
 from pilothouse.machinery.protobuf.wire import FIXED32, FIXED64, LENGTH, VARINT
 
+_PIECE: Final = 4 << 10  # bytes that are searched at once
+_MANY: Final = 512  # fields in so many bytes
 _VALUES: Final = {
     VARINT: rb"[\x80-\xff]{0,8}[\x00-\x7f]",
     FIXED64: rb".{8}",
@@ -45,3 +47,22 @@ class Unknown:
         """The place behind unknown fields that begin at `at`; those that it does not step over may be unknown too."""
         found = self._run(data, at, end)
         return found.end() if found else at
+
+
+class Single:
+    """Of fields that are texts or numbers, of which the last counts. `tags` are those of one byte."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, tags: Collection[int]) -> None:
+        fields = (_any_of([tag for tag in tags if tag & 7 == wire]) + value for wire, value in _VALUES.items())
+        self._find = re.compile(b"(%b)|.+" % b"|".join(fields), re.DOTALL).findall
+
+    def take(self, data: bytes, at: int, end: int, found: dict[int, Any]) -> tuple[int, bool]:
+        """Puts the last of each number that begins at `at`; the place behind them, and whether they were many."""
+        taken = self._find(data, at, min(at + _PIECE, end))
+        if taken and not taken[-1]:
+            taken.pop()
+        for tag, field in {field[0]: field for field in taken}.items():
+            found[tag >> 3] = field
+        return at + sum(map(len, taken)), len(taken) > _MANY
