@@ -46,8 +46,12 @@ def schema_rules(value: Object, field: Field) -> None:
     _node(value, field, _Place())
 
 
+def _is_plain(schema: Object) -> bool:
+    return _PLAIN.issuperset(schema) and schema.get("type", "") in _TYPED
+
+
 def _node(schema: Object, field: Field, place: _Place) -> None:
-    if _PLAIN.issuperset(schema) and schema.get("type", "") in _TYPED:
+    if _is_plain(schema):
         return
     _keywords(schema, field, place)
     _properties(schema, field, place)
@@ -107,6 +111,8 @@ def _properties(schema: Object, field: Field, place: _Place) -> None:
     below = place.below
     _below(schema, "additionalProperties", field, replace(below, no_default=_IN_MAP) if place.in_metadata else below)
     for key in properties if len(properties) < 2 else field.names(properties):
+        if _is_plain(properties[key]):
+            continue
         own = below
         if key in _OBJECT_FIELDS and (place.root or schema.get(EMBEDDED)):
             reason = f"in top-level {key}" if place.root else place.no_default

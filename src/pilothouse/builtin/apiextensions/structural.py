@@ -40,6 +40,7 @@ _ONLY_OUTSIDE: Final = (
 _CONTAINING: Final = frozenset(
     {"properties", "patternProperties", "definitions", "items", "additionalProperties", "not", *_LOGIC}
 )
+_UNSUITED: Final = _CONTAINING | set(_UNSUPPORTED)  # one that may be, or have one below it
 # What is looked at of a schema that has a type, apart from that.
 _TELLING: Final = _CONTAINING | {PRESERVE, EMBEDDED, INT_OR_STRING, LIST_TYPE}
 
@@ -61,6 +62,8 @@ def subschemas(schema: Object) -> Iterator[tuple[str, Object]]:
 
 def can_be_structural(schema: Object) -> bool:
     """Whether there is no keyword that has no place in a structural schema at all (those are told by themselves)."""
+    if _UNSUITED.isdisjoint(schema):
+        return True
     if any(schema[name] for name in _UNSUPPORTED if name in schema) or isinstance(schema.get("items"), list):
         return False
     return _CONTAINING.isdisjoint(schema) or all(can_be_structural(one) for _, one in subschemas(schema))
@@ -70,13 +73,12 @@ def can_be_structural(schema: Object) -> bool:
 
 
 def _invariants(schema: Object, field: Field, level: str) -> None:
-    if level != _ROOT and schema.get("type", "array") != "array" and _TELLING.isdisjoint(schema):
-        return
     items, more = schema.get("items"), schema.get("additionalProperties")
     if isinstance(items, dict):
         field.within("items", _outside(_ITEM), items)
     for key, one in field.until_full((schema.get("properties") or {}).items()):
-        field.within(f"properties[{key}]", _outside(_FIELD), one)
+        if one.get("type", "array") == "array" or not _TELLING.isdisjoint(one):
+            field.within(f"properties[{key}]", _outside(_FIELD), one)
     if more is not None and level == _ROOT:
         field.forbidden("additionalProperties", "must not be used at the root")
     if isinstance(more, dict):
