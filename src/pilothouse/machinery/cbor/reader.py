@@ -12,29 +12,20 @@ from itertools import islice
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.cbor import model, numbers, rows, runs, shapes
-from pilothouse.machinery.cbor.firsts import (
-    COUNTS,
-    OTHER,
-    SHORT,
-    SHORT_COUNTS,
-    SHORT_TEXT,
-    SIMPLE,
-    SMALL,
-    TINY,
-    small_values,
-)
+from pilothouse.machinery.cbor import firsts, model, numbers, rows, runs, shapes
+from pilothouse.machinery.cbor.firsts import COUNTS, OTHER, SHORT, SHORT_COUNTS, SHORT_TEXT, SMALL, TINY
 from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.shapes import Shapes
 from pilothouse.machinery.cbor.strings import Strings
-from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
+from pilothouse.machinery.cbor.texts import ENCODED, all_texts, settle, time_text
 from pilothouse.machinery.decode.generate import most_items
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
 _LONGER: Final = 0x58  # bytes whose length is in the second byte
+_LEAST: Final = rows.LEAST
 _FEW: Final = 16  # items of one byte
 _PIECE: Final = 1 << 16  # items that one call makes
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
@@ -76,11 +67,6 @@ def loads_sequence(data: bytes) -> list[Any]:
         items.append(loads(data[: reader.at]))
         data = data[reader.at :]
     return items
-
-
-def _all_texts(items: list[Any]) -> bool:
-    """Whether those that were made last may be in a list of texts."""
-    return all(item is None or item.__class__ is str for item in items[-runs.MANY :])
 
 
 class _Reader(Strings):
@@ -171,14 +157,9 @@ class _Reader(Strings):
         made: dict[str, Any] = {}
         value: Any
         while left:
-            mark = 0  # where it is worth to look for many again
-            if not 0 < left < 64:
-                if self.error is not None and (not self.named or not self._is_top(depth)):
-                    return self._unmade(at, left, depth)
-                if left > 0 or made:  # there may be many
-                    at, left = self._row(made, at, left, depth, later)
-                if not 0 <= left < 64:
-                    mark = left - 64
+            mark = 0
+            if not 0 < left < _LEAST:
+                at, left, mark = self._wide(made, at, left, depth, later)
             while left != mark:
                 start = at
                 first = data[at]
@@ -230,6 +211,18 @@ class _Reader(Strings):
         if self.room < 0:
             raise CBORTooLong
         return made
+
+    def _wide(self, made: dict[str, Any], at: int, left: int, depth: int, later: int) -> tuple[int, int, int]:
+        """Takes members of an object that has many, or may have: the place behind them, how many are left, and how many
+        will be where it is worth to look for many again.
+        """
+        if left > 0 or made:
+            if self.error is not None and (not self.named or not self._is_top(depth)):
+                self._unmade(at, left, depth)
+                made.clear()
+                return self.at, 0, 0
+            at, left = self._row(made, at, left, depth, later)
+        return at, left, 0 if 0 <= left < _LEAST else left - _LEAST
 
     def _row(self, made: dict[str, Any], at: int, left: int, depth: int, later: int) -> tuple[int, int]:
         """Takes members that are equally long into an object, if they are many. The place behind them, and how many are
@@ -334,7 +327,7 @@ class _Reader(Strings):
         self.room -= empty
         for start in range(0, len(run), _PIECE):
             piece = run[start : start + _PIECE]
-            into += small_values(piece)
+            into += firsts.small_values(piece)
         return behind
 
     def _many(self, made: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
@@ -404,7 +397,12 @@ class _Reader(Strings):
                 return sys.maxsize
         if schema.kind in _NO_LISTS and (not self.applied or self._is_top(depth)):
             return 0
-        if not self.applied and schema.kind == s.LIST and schema.items.kind == s.STRING and not _all_texts(made):
+        if (
+            not self.applied
+            and schema.kind == s.LIST
+            and schema.items.kind == s.STRING
+            and not all_texts(made[-runs.MANY :])
+        ):
             return 0
         if self.applied or schema.kind != s.LIST or schema.items.kind != s.STRUCT or self.path[depth - 1] == "items":
             return sys.maxsize
@@ -489,7 +487,7 @@ class _Reader(Strings):
             return self._utf8(self._string(major, argument, at))
         self.at = at
         if major == model.SIMPLE:
-            if argument not in SIMPLE:
+            if argument not in firsts.SIMPLE:
                 self.refuse(REFUSED.format("primitives", f"simple value {argument} is not recognized"))
-            return SIMPLE.get(argument)
+            return firsts.SIMPLE.get(argument)
         return argument if major == model.UNSIGNED else -1 - argument

@@ -9,7 +9,7 @@ from pilothouse.machinery.cbor.firsts import SHORT, SMALL, small_values
 
 LEAST: Final = 64  # members that are worth it
 _MOST: Final = 1 << 13  # that are taken together
-_BETWEEN: Final = "\0"
+_SIGNS: Final = range(0x20)  # of which one is put between names and values: one that is in none of them
 _TEXT: Final = 0x60  # the first of the first bytes of texts,
 _LIST: Final = 0x80  # and of what is behind them
 _LONGER: Final = 0x58  # bytes whose length is in the second byte
@@ -54,21 +54,21 @@ def _taken_apart(data: bytes, number: int, name: int, first: int) -> Row:
     if SMALL[first] or first == _LONGER:
         del members[name::whole]
         whole -= 1
-    if not SMALL[first]:
-        members[name::whole] = bytes(number)
-    members[::whole] = bytes(number)
+    between = next((sign for sign in _SIGNS if sign not in members), None)
+    if between is None:
+        return Row([], (), len(data))
+    for column in (0,) if SMALL[first] else (0, name):
+        members[column::whole] = bytes((between,)) * number
     try:
         text, raw = members.decode(), False
     except UnicodeDecodeError:
         if data[0] >= _TEXT or _TEXT <= first < _LIST:
             return Row([], (), len(data))
         text, raw = members.decode("utf-8", "surrogateescape"), True
-    parts = text.split(_BETWEEN)[1:]
-    if SMALL[first] and len(parts) == number:
+    parts = text.split(chr(between))[1:]
+    if SMALL[first]:
         return Row(parts, small_values(bytes(firsts)), len(data), raw)
-    if not SMALL[first] and len(parts) == 2 * number:
-        return Row(parts[::2], parts[1::2], len(data), raw)
-    return Row([], (), len(data))
+    return Row(parts[::2], parts[1::2], len(data), raw)
 
 
 def _alike(data: bytes, at: int, whole: int, columns: list[tuple[int, bytes]], most: int) -> int:

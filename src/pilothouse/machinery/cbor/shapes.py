@@ -88,6 +88,8 @@ def _shape(data: bytes, at: int, deeper: int, loose: bool) -> tuple[bytes, int]:
     begin = re.escape(data[at:behind])
     if major in (model.BYTES, model.TEXT):
         pattern = _string(begin, major, argument, loose)
+        if major == model.TEXT and not loose and not (text := data[behind : behind + max(argument, 0)]).isascii():
+            pattern = b"(?:%b|%b)" % (pattern, begin + re.escape(_good(text)))  # this one, and those of ASCII
         return pattern, behind + argument if argument >= 0 else _behind_pieces(data, behind, major)
     if not deeper:
         raise _Odd
@@ -110,6 +112,14 @@ def _string(begin: bytes, major: int, size: int, loose: bool) -> bytes:
         short = _LOOSE_TEXT if loose and major == model.TEXT else runs.SHORT[major]
         return short if size >= 0 else begin + short + rb"*\xff"
     return begin + (b".{%d}" if loose or major == model.BYTES else rb"[\x00-\x7f]{%d}") % size
+
+
+def _good(text: bytes) -> bytes:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        raise _Odd from None
+    return text
 
 
 def _behind_pieces(data: bytes, at: int, major: int) -> int:

@@ -37,6 +37,11 @@ def time_text(seconds: float) -> str:
     return shown.rstrip("0") + "Z" if "." in shown else f"{shown}Z"
 
 
+def all_texts(items: list[Any]) -> bool:
+    """Whether they may be in a list of texts."""
+    return all(item is None or item.__class__ is str for item in items)
+
+
 def settle(value: Any, schema: Schema | None) -> Any:
     """A value with byte strings that were no UTF-8, whose bytes are in surrogates: they are refused where base64
     belongs, else each bad byte becomes U+FFFD. Raises CBORError.
