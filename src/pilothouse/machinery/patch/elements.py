@@ -42,9 +42,13 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
         wrong = next((place for place, item in enumerate(order) if not isinstance(item, dict)), None)
         if wrong is not None:
             raise bare_internal(f"value for key {wrong} is not a map.")
-    wanted = _places(order, merge_key)
-    before = _places(original, merge_key)
-    keys = list(keys_of(merged, merge_key))
+    wanted, before = list(keys_of(order, merge_key)), list(keys_of(original, merge_key))
+    return arranged(merged, list(keys_of(merged, merge_key)), wanted, before)
+
+
+def arranged(merged: list[Any], keys: list[Any], order: list[Any], original: list[Any]) -> list[Any]:
+    """As `ordered_by`, where all is known by its keys; `keys` are those of `merged`."""
+    wanted, before = _places(order), _places(original)
     places: list[Any] = [wanted.get(key) for key in keys]
     named = [at for at, place in enumerate(places) if place is not None]
     named.sort(key=places.__getitem__)
@@ -89,9 +93,8 @@ def one_of(values: list[Any]) -> Callable[[Any], bool]:
     return lambda value: value in (containers if isinstance(value, dict | list) else scalars)
 
 
-def _places(items: list[Any], merge_key: str) -> dict[Any, int]:
+def _places(keys: list[Any]) -> dict[Any, int]:
     """Where each key stands first."""
-    keys = list(keys_of(items, merge_key))
     return dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
 
 

@@ -14,6 +14,8 @@ from pilothouse.machinery import jsoncodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
 from pilothouse.machinery.patch.elements import (
+    arranged,
+    hashable,
     key_of,
     keys_of,
     merged_in_order,
@@ -251,8 +253,13 @@ def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key
     if not merge_key:
         raise bare_internal("cannot merge lists without merge key for struct")
     original, patch = _special_items(original, patch, merge_key)
-    merged, in_place = _merge_items(original, patch, merge_key, schema.items)
-    return merged if in_place else merged_in_order(merged, patch, original, merge_key)
+    merged, places, order = _merge_items(original, patch, merge_key, schema.items)
+    if order is None:
+        return merged
+    if len(places) < len(merged) or hashable(None) in places:  # some have one key, or may have lost theirs
+        return merged_in_order(merged, patch, original, merge_key)
+    keys = list(places)
+    return arranged(merged, keys, order, keys[: len(original)])
 
 
 def _are_maps(original: list[Any], patch: list[Any]) -> bool:
@@ -292,9 +299,11 @@ def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> t
     return [item for item in original if merge_key not in item or not is_gone(item[merge_key])], ordinary
 
 
-def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema) -> tuple[list[_Map], bool]:
-    """The items of both, new ones last; and whether that is their order already, as they come in that of the
-    original.
+def _merge_items(
+    original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema
+) -> tuple[list[_Map], dict[Any, int], list[Any] | None]:
+    """The items of both, new ones last; where each key stands in them; and the keys of the patch, or None if the items
+    are in order already, as they come in that of the original.
     """
     places: dict[Any, int] = {}
     keyed = [place for place, other in enumerate(original) if merge_key in other]
@@ -303,7 +312,9 @@ def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema
     in_place = len(places) == len(original)
     out = list(original)
     reached = -1
+    order = []
     for item, key in zip(patch, keys_of(patch, merge_key), strict=True):
+        order.append(key)
         found = places.get(key)
         if found is None:
             places[key] = len(out)
@@ -313,7 +324,7 @@ def _merge_items(original: list[_Map], patch: list[_Map], merge_key: str, schema
             out[found] = _merge_map(out[found], item, schema)
             in_place = in_place and found > reached
             reached = found
-    return out, in_place
+    return out, places, None if in_place else order
 
 
 def _set_orders(out: _Map, patch: _Map, schema: Schema | None) -> _Map:
