@@ -50,10 +50,9 @@ class Stamped(Generic[T]):
 
     def key(self, value: Any) -> bytes:
         """The text of a value; empty for one that is not to be remembered."""
-        if isinstance(value, dict):
+        if value.__class__ is dict:
             for inner in value.values():
-                kind = inner.__class__
-                if (kind is list or kind is dict) and 2 * len(inner) > self._longest:  # so it is too long, too
+                if inner.__class__ is list and 2 * len(inner) > self._longest:  # so the whole is too long, too
                     return b""
         try:
             text = orjson.dumps(value)
