@@ -41,10 +41,10 @@ def members(node: Node) -> dict[str, Node]:
     """The properties that expressions see; of a whole object its name and kind are always there."""
     if not node.resource:
         return node.properties
-    found: dict[str, Node] | None = node.compiled.get("members")
+    found: dict[str, Node] | None = node.compiled.get("cel.members")
     if found is None:
         found = {**node.properties, **{name: Node(raw) for name, raw in _ALWAYS.items()}}
-        node.compiled["members"] = found
+        node.compiled["cel.members"] = found
     return found
 
 

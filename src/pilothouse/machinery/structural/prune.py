@@ -36,7 +36,7 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
         return
     if value.__class__ is not dict:
         return
-    own, properties, additional, is_open = node.compiled.get("members") or _members(node)
+    own, properties, additional, is_open = node.compiled.get("prune.members") or _members(node)
     below, gone = [], []
     for name, item in value.items():
         child = properties.get(name, additional)
@@ -57,7 +57,7 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
 
 
 def _members(node: Node) -> _Members:
-    made = node.compiled["members"] = node.own, node.properties, node.additional, node.open
+    made = node.compiled["prune.members"] = node.own, node.properties, node.additional, node.open
     return made
 
 
@@ -75,7 +75,7 @@ def drop_nulls(node: Node, value: Any, *, untyped: bool = False) -> None:
         return
     if value.__class__ is not dict:
         return
-    own, properties, additional, _ = node.compiled.get("members") or _members(node)
+    own, properties, additional, _ = node.compiled.get("prune.members") or _members(node)
     gone = []
     for name, item in value.items():
         if item is None:
