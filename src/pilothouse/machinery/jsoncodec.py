@@ -36,6 +36,7 @@ _META_TYPE: Final = (
 )
 _PREVIEW: Final = 30
 _MOST_FINDINGS: Final = 100
+_CONTAINERS: Final = (dict, list)
 
 
 class GoFloat(float):
@@ -98,15 +99,19 @@ def duplicates(data: bytes) -> list[str]:
 
 
 def _parts(path: str, value: Any, repeated: Repeated) -> list[tuple[str, Any, bool]]:
+    """What is in a container and is to be looked at: other containers, and each member that is there again, once."""
     if value.__class__ is list:
-        return [(f"{path}[{index}]", item, False) for index, item in enumerate(value)]
+        return [(f"{path}[{index}]", item, False) for index, item in enumerate(value) if item.__class__ in _CONTAINERS]
     if value.__class__ is not dict:
         return []
     parts = []
-    seen = set()
+    seen: set[str] = set()
+    told: set[str] = set()
     for key, item in repeated.get(id(value)) or value.items():
-        parts.append((f"{path}.{key}" if path else key, item, key in seen))
-        seen.add(key)
+        again = key in seen and key not in told
+        if again or item.__class__ in _CONTAINERS:
+            parts.append((f"{path}.{key}" if path else key, item, again))
+        (told if again else seen).add(key)
     return parts
 
 

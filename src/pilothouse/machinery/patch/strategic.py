@@ -36,6 +36,7 @@ _ORDER: Final = "$setElementOrder"  # these two stand before a slash and the nam
 _DELETE: Final = "$deleteFromPrimitiveList"
 _PREFIXES: Final = (_ORDER, _DELETE)
 _LIKE_LISTS: Final = frozenset({s.LIST})
+_SCALARS: Final = frozenset({str, int, float, bool})
 
 _Map = dict[str, Any]
 _NOT_KEPT: Final = object()
@@ -104,8 +105,9 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
         if deletes:
             name = _named(name, _DELETE, "primitive") or name
         before = out.get(name, _NOT_KEPT)
-        if value.__class__ is str and not deletes:  # most are
-            kept = before if before == value else value
+        kind = value.__class__
+        if kind in _SCALARS and not deletes:  # most are
+            kept = before if kind is before.__class__ and before == value else value
         else:
             kept = _merged(before, value, schema, name, deletes)
         if kept is before:
