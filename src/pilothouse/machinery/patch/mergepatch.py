@@ -56,7 +56,8 @@ def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
         if name not in obj:
             if value is None:
                 continue
-            value = without_nulls(value)
+            if value.__class__ in _CONTAINERS:
+                value = without_nulls(value)
         else:
             before = obj[name]
             if value is None:

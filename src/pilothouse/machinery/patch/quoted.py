@@ -7,11 +7,13 @@ in the order of the type's fields.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from pilothouse.machinery.jsoncodec import dumps_sorted
+
+_CONTAINERS: Final = (dict, list)
 
 
 def patched(document: Any, opened: Callable[[Any], bool]) -> Any:
@@ -44,10 +46,11 @@ def merged(value: Any, before: Any, patch: Any) -> Any:
         return by_name(value)
     if not isinstance(patch, dict) or not isinstance(value, dict):
         return value
-    return {
-        name: merged(value[name], before.get(name), patch[name]) if name in patch else value[name]
-        for name in sorted(value)
-    }
+    made = _by_name(value)
+    for name in patch:
+        if name in made and made[name].__class__ in _CONTAINERS:
+            made[name] = merged(made[name], before.get(name), patch[name])
+    return made
 
 
 def by_name(value: Any) -> Any:

@@ -7,6 +7,7 @@ not touch is shared with the object; the patch itself is never changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from operator import is_
 from typing import Any, Final
 
@@ -95,7 +96,7 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
     if DIRECTIVE in patch:
         return _directive(patch)
     out = original  # until something changes
-    directed = any(name[:1] == "$" for name in patch)
+    directed = any(map(str.startswith, patch, repeat("$")))
     if directed:
         out = dict(original)
         patch = _retain_keys(out, patch)
