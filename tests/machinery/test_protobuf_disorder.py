@@ -146,6 +146,26 @@ def test_many_entries_are_read_as_each_of_them_would_be(seed: int) -> None:
                 read("ConfigMap", data[:place] + wrong + data[place:])
 
 
+@pytest.mark.parametrize("form", range(5))
+def test_entries_that_look_alike_are_read_as_others_are(form: int) -> None:
+    """Their keys and values are as long; where these are and what stands beside them is the same."""
+
+    def entry(key: str) -> bytes:
+        one, two = field(1, key.encode()), field(2, key[::-1].encode())
+        return field(2, (one + two, two + one, one, one + b"\x98\x7f\x01" + two, field(1, b"x") + one + two)[form])
+
+    keys = [f"{number * 7919 % 9999:04x}" for number in range(4000)]
+    keys += [f"é{number}" for number in range(1000, 3000)] + ["odd"] + keys[:2000]
+    data = b"".join(map(entry, keys))
+    told = {key: "" if form == 2 else key[::-1] for key in keys}
+    assert list(read("ConfigMap", data)["data"].items()) == sorted(told.items())
+    later = field(2, field(1, keys[3].encode()) + field(2, b"last"))
+    assert read("ConfigMap", data + later)["data"][keys[3]] == "last"
+    for at in range(len(data) - 3, len(data)):
+        with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
+            read("ConfigMap", data[:at])
+
+
 def test_numbers_of_a_list_may_be_packed_or_not() -> None:
     def groups(data: bytes) -> object:
         return read("PodSecurityContext", data).get("supplementalGroups")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import islice
 from operator import le
 from typing import Any, Final, TypeVar
@@ -14,22 +14,23 @@ MANY: Final = 16_384  # texts that one call may sort
 _SAMPLES: Final = 16  # of each run, which tell where to cut all of them
 
 
-def in_order(texts: Collection[T]) -> list[T]:
+def in_order(texts: Collection[T], key: Callable[[T], Any] | None = None) -> list[T]:
     """As `sorted`."""
     if len(texts) <= MANY:
-        return sorted(texts)
+        return sorted(texts, key=key)
     found = list(texts)
-    if all(map(le, found, islice(found, 1, None))):
+    if key is None and all(map(le, found, islice(found, 1, None))):
         return found
-    runs: list[list[T]] = [sorted(found[at : at + MANY]) for at in range(0, len(found), MANY)]
-    bounds: list[T] = sorted(text for run in runs for text in run[:: MANY // _SAMPLES])[_SAMPLES::_SAMPLES]
+    runs: list[list[T]] = [sorted(found[at : at + MANY], key=key) for at in range(0, len(found), MANY)]
+    samples: list[Any] = [text for run in runs for text in run[:: MANY // _SAMPLES]]
+    bounds: list[Any] = sorted(samples if key is None else map(key, samples))[_SAMPLES::_SAMPLES]
     ordered: list[T] = []
     begins = [0] * len(runs)
-    for ends in (*([bisect_left(run, bound) for run in runs] for bound in bounds), list(map(len, runs))):
+    for ends in (*([bisect_left(run, bound, key=key) for run in runs] for bound in bounds), list(map(len, runs))):
         part: list[T] = []
         for run, begin, end in zip(runs, begins, ends, strict=True):
             part += run[begin:end]
-        part.sort()  # which is quick with what is in order piece by piece
+        part.sort(key=key)  # which is quick with what is in order piece by piece
         ordered += part
         begins = ends
     return ordered

@@ -2,7 +2,8 @@
 
 Generated decoders read entries as the original writes them; what is here reads all others: some writers leave out what
 is empty, and any order is allowed. The first few are read one by one; what comes behind them is likely to be short and
-much, so a regular expression finds the entries and a small loop takes them apart.
+much: entries that differ in nothing but what they say are cut all at once, at the same places; of others a regular
+expression finds where each ends, and a small loop takes them apart.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
+from operator import le
 from typing import Any, Final
 
 from pilothouse.kit import sorting
@@ -17,16 +20,18 @@ from pilothouse.machinery.protobuf.repair import entry_parts, length
 from pilothouse.machinery.protobuf.wire import ProtobufError, narrow, read_unsigned, run
 
 # (data, the same as wire text, from, to, what was read so far, its last key, depth) -> the map, and the place behind
-# the last entry that could be read
+# it; any map, and the place of the first entry that cannot be read, if there is one
 Reader = Callable[..., tuple[dict[str, Any], int]]
 
 MANY: Final = 8192  # bytes of a map that are read entry by entry
 _PIECE: Final = 16 << 10  # bytes of a map that are read at once
 _TINY: Final = 8  # bytes of entries that are likely to be told more than once
+_ALIKE: Final = 32  # entries that are worth being cut at the same places
+_MARKS: Final = 16  # bytes of an entry, beside its key and its value, in which such entries are compared
 
 
 def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[list[str]], list[Any]] | None) -> Reader:
-    """Reads the entries of a map field up to another field, or (in no order then) to an entry that is none.
+    """Reads the entries of a map field up to another field, or to an entry that is none.
 
     `value` makes a value of (data, wire text, from, to, depth), None where the text is the value. `values` makes many
     of wire texts, if there is a better way than one by one.
@@ -36,12 +41,11 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[l
     def read(
         data: bytes, text: str, at: int, end: int, into: dict[str, Any], last: str, *depth: int
     ) -> tuple[dict[str, Any], int]:
-        rising = True
+        keys, found = [*into], [*into.values()]
         alone = end if value is not None and values is None else at + MANY
         while at < end and data[at] == first and (width == 1 or data[at + 1] == second):
             if at > alone:
-                behind = _take(tag, text, at, min(at + _PIECE, end), into, values)
-                rising = False  # so far as is known
+                behind = _take(tag, text, at, min(at + _PIECE, end), keys, found, values)
                 alone = behind if behind - at > _PIECE // 2 else behind + _PIECE
                 at = behind
                 continue
@@ -68,53 +72,91 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[l
                     start, stop = length(data, at + width, end)
                     key_at, key_end, value_at, value_end = entry_parts(data, start, stop)
                 except (IndexError, ProtobufError):
-                    return into, at
+                    return {}, at
             key = _whole(text[key_at:key_end])
-            if key <= last:
-                rising = rising and not into
-                if key == last:  # the last of equal ones will do
-                    stop = run(data, at, stop, end)
+            if key == last:  # the last of equal ones will do
+                stop = run(data, at, stop, end)
             last = key
+            keys.append(key)
             if value is None:
-                into[key] = _whole(text[value_at:value_end])
+                found.append(_whole(text[value_at:value_end]))
             else:
-                into[key] = value(data, text, value_at, value_end, *depth)
+                found.append(value(data, text, value_at, value_end, *depth))
             at = stop
-        return (into if rising else in_order(into)), at
+        return in_order(keys, found), at
 
     return read
 
 
 def _take(
-    tag: str, text: str, at: int, end: int, into: dict[str, Any], values: Callable[[list[str]], list[Any]] | None
+    tag: str,
+    text: str,
+    at: int,
+    end: int,
+    keys: list[str],
+    found: list[Any],
+    values: Callable[[list[str]], list[Any]] | None,
 ) -> int:
-    """Reads entries that are short, up to one that is not; the place behind them.
+    """Adds the entries that are short, up to one that is not, to keys and what was `found`; the place behind them.
 
     Takes none where one is damaged, nor where a value that must be read has been replaced.
     """
+    try:
+        names, wires, behind = _alike(len(tag), text, at, end)
+        if not names:
+            names, wires, behind = _mixed(tag, text, at, end)
+    except (IndexError, ProtobufError):
+        return at
+    if not text[at:behind].isascii():
+        names = [*map(_whole, names)]
+        wires = wires if values is not None else [*map(_whole, wires)]
+    if values is not None and len(set(names)) < len(names):
+        return at
+    found += wires if values is None else values(wires)
+    keys += names
+    return behind
+
+
+def _alike(width: int, text: str, at: int, end: int) -> tuple[list[str], list[str], int]:
+    """Keys, the wire texts of values, and the place behind them: of all entries that look like the first.
+
+    They are as long, and the same but for what is within key and value. None if those are few. `width` is the tag's.
+    Raises IndexError, ProtobufError.
+    """
+    size = width + 1 + ord(text[at + width])
+    if size > width + 128:
+        return [], [], at
+    entry = text[at : at + size].encode("latin-1")
+    key_at, key_end, value_at, value_end = entry_parts(entry, width + 1, size)
+    marks = [place for place in range(size) if not (key_at <= place < key_end or value_at <= place < value_end)]
+    count = (end - at) // size
+    for place in marks if len(marks) <= _MARKS else ():
+        found = text[at + place : at + count * size : size]
+        count -= len(found.lstrip(text[at + place]))
+        if count < _ALIKE:
+            break
+    if count < _ALIKE or len(marks) > _MARKS:
+        return [], [], at
+    ends = range(at, at + count * size, size)
+    keys = [text[here + key_at : here + key_end] for here in ends]
+    return keys, [text[here + value_at : here + value_end] for here in ends], at + count * size
+
+
+def _mixed(tag: str, text: str, at: int, end: int) -> tuple[list[str], list[str], int]:
+    """As `_alike`, of short entries, up to one that is not."""
     entries = _short_entries(tag).findall(text, at, end)
     if not entries[-1]:
         entries.pop()
     behind = at + sum(map(len, entries))
     if len(entries) * _TINY > behind - at:
         entries = [*dict.fromkeys(reversed(entries))][::-1]
-    plain = values is None and text[at:behind].isascii()
-    found = into if plain else {}
-    try:
-        _take_apart(entries, len(tag) + 1, found)
-    except (IndexError, ProtobufError):
-        return at
-    if values is not None:
-        if len(found) < len(entries):
-            return at
-        into.update(zip(map(_whole, found), values([*found.values()]), strict=True))
-    elif not plain:
-        into.update((_whole(key), _whole(wire)) for key, wire in found.items())
-    return behind
+    return *_take_apart(entries, len(tag) + 1), behind
 
 
-def _take_apart(entries: list[str], start: int, into: dict[str, str]) -> None:
-    """Put the value behind each key. An entry is a tag, a length and, from `start` on, a key and a value."""
+def _take_apart(entries: list[str], start: int) -> tuple[list[str], list[str]]:
+    """The key and the value of each. An entry is a tag, a length and, from `start` on, a key and a value."""
+    keys: list[str] = []
+    wires: list[str] = []
     key_at = start + 2
     for entry in entries:
         try:
@@ -122,16 +164,20 @@ def _take_apart(entries: list[str], start: int, into: dict[str, str]) -> None:
                 middle = ord(entry[start + 1]) + key_at
                 value = entry[middle:]
                 if value and value[0] == "\x12" and ord(value[1]) == len(value) - 2:
-                    into[entry[key_at:middle]] = value[2:]
+                    keys.append(entry[key_at:middle])
+                    wires.append(value[2:])
                     continue
                 if middle == len(entry):
-                    into[entry[key_at:]] = ""
+                    keys.append(entry[key_at:])
+                    wires.append("")
                     continue
         except IndexError:
             pass
         data = entry.encode("latin-1")
         key_from, key_to, value_from, value_to = entry_parts(data, start, len(data))
-        into[entry[key_from:key_to]] = entry[value_from:value_to]
+        keys.append(entry[key_from:key_to])
+        wires.append(entry[value_from:value_to])
+    return keys, wires
 
 
 @cache
@@ -145,8 +191,9 @@ def _whole(wire: str) -> str:
     return wire if wire.isascii() else narrow(wire)
 
 
-def in_order(entries: dict[str, Any]) -> dict[str, Any]:
-    """The same map by key."""
-    keys = list(entries)
-    ordered = sorting.in_order(keys)
-    return entries if ordered == keys else {key: entries[key] for key in ordered}
+def in_order(keys: list[str], values: list[Any]) -> dict[str, Any]:
+    """The map by key. Of equal keys the last counts."""
+    if not all(map(le, keys, islice(keys, 1, None))):
+        order = sorting.in_order(range(len(keys)), keys.__getitem__)
+        keys, values = [*map(keys.__getitem__, order)], [*map(values.__getitem__, order)]
+    return dict(zip(keys, values, strict=True))

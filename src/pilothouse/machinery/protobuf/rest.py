@@ -203,7 +203,7 @@ def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str,
         if most and len(obj[name]) > most:
             raise TooMany(slot.go_name, most)
     elif slot.label == MAP and obj.get(name):
-        obj[name] = in_order({**obj[name], **more[name]})
+        obj[name] = in_order([*obj[name], *more[name]], [*obj[name].values(), *more[name].values()])
     else:
         names = _names(slot.schema) if slot.label == INLINE else (name,)
         for name in names:
