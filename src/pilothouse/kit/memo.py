@@ -13,6 +13,7 @@ T = TypeVar("T")
 A = TypeVar("A", str, bytes)
 
 LONGEST: Final = 512  # characters
+RARE: Final = 128 << 10  # bytes of a document whose parts hardly ever come again
 
 
 def remembered(

@@ -8,11 +8,20 @@ from typing import Final, TypeVar
 V = TypeVar("V")
 
 RUN: Final = 128  # items
+_PART: Final = 16  # items of a run that are looked at closer
 
 
-def doubtful(items: Sequence[V], fine: Callable[[Sequence[V]], bool]) -> Iterator[tuple[int, V]]:
-    """Index and item of those that stand in no run of which `fine` says that all are."""
+def doubtful(
+    items: Sequence[V], fine: Callable[[Sequence[V]], bool], enough: Callable[[], bool] | None = None
+) -> Iterator[tuple[int, V]]:
+    """Index and item of those that stand in no run of which `fine` says that all are. Stops when there are `enough`."""
     for start in range(0, len(items), RUN):
+        if enough is not None and enough():
+            return
         run = items[start : start + RUN]
-        if not fine(run):
-            yield from enumerate(run, start)
+        if fine(run):
+            continue
+        for at in range(0, len(run), _PART):
+            part = run[at : at + _PART]
+            if not fine(part):
+                yield from enumerate(part, start + at)

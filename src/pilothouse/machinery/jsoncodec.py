@@ -69,7 +69,7 @@ def surely_unique(data: bytes, value: Any) -> bool:
         compact = written
     if data.startswith(compact):
         return True
-    if b"\\u003a" in data or b"\\u003A" in data:  # an escaped colon
+    if b"\\" in data and (b"\\u003a" in data or b"\\u003A" in data):  # an escaped colon
         return False
     return data.count(b":") == compact.count(b":")
 

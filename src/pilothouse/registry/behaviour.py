@@ -40,6 +40,7 @@ class Context:
     service_families: tuple[str, ...] = ("IPv4",)  # of the cluster's addresses, its own first
     version: str = ""  # of the request
     empty: frozenset[str] = frozenset()  # see Behaviour.heeds_empty
+    big: bool = False  # what is written is so long that it hardly ever comes again
     warn: Callable[[str], None] = _unheard
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from pilothouse.kit.memo import RARE
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import Cause
 from pilothouse.registry.behaviour import Context
@@ -100,6 +101,7 @@ class Write:
             self.service_families,
             self.version,
             self.load.empty,
+            self.load.size >= RARE,
             self.warn,
         )
 

@@ -92,7 +92,7 @@ def _named(value: Object, field: Field, paths: _Paths) -> None:
     if not name:
         field.required("name")
     key_paths(value.get("items") or (), field)
-    for item in value.get("items") or ():
+    for item in value.get("items") or () if not field.full else ():
         paths.take(item.get("path", ""), name)
 
 

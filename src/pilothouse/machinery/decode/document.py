@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pilothouse.kit.memo import RARE
 from pilothouse.machinery.decode.explain import explain, refusal
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
@@ -56,6 +57,7 @@ def decode_json(schema: Schema, data: bytes, findings: Findings | None = None) -
 def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | None = None) -> dict[str, Any]:
     """As decode_json, for a document that the caller has parsed already (to learn its kind)."""
     strict = findings if findings is not None else Findings()
+    strict.big = len(data) >= RARE
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:

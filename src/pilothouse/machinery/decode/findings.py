@@ -16,17 +16,19 @@ class Findings:
 
     `strict`: texts of unknown (and, from raw JSON, duplicate) fields in the order of the document, each once, at most
     100. `unknown`: some member has no field. `inexact`: a number's literal text is needed. `floats`: members at the top
-    of a custom object in which whole numbers were written as floats (`3.0`).
+    of a custom object in which whole numbers were written as floats (`3.0`). `big`: the document is so long that its
+    parts come hardly ever again, and are not remembered.
     """
 
     LIMIT = 100
 
-    __slots__ = ("floats", "inexact", "strict", "unknown")
+    __slots__ = ("big", "floats", "inexact", "strict", "unknown")
 
     def __init__(self) -> None:
         self.strict: list[str] = []
         self.unknown = False
         self.inexact = False
+        self.big = False
         self.floats: frozenset[str] = frozenset()
 
     def reset(self) -> None:

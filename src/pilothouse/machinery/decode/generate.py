@@ -89,6 +89,8 @@ def _once(decode: StructDecoder) -> StructDecoder:
     known: Stamped[bytes] = Stamped()
 
     def decode_known(value: Any, findings: Findings) -> dict[str, Any]:
+        if findings.big:
+            return decode(value, findings)
         key = known.key(value)
         text = known.get(key)
         if text is not None:

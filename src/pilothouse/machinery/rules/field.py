@@ -116,7 +116,7 @@ class Field:
     whose items are not paired. `context`: what the request says (registry.behaviour.Context).
     """
 
-    __slots__ = ("_made", "context", "found", "old", "root", "root_old", "updating")
+    __slots__ = ("_made", "_shown", "context", "found", "old", "root", "root_old", "updating")
 
     def __init__(self, root: Any = None, root_old: Any = None, context: Any = None) -> None:
         self.root = root
@@ -126,6 +126,7 @@ class Field:
         self.updating = root_old is not None
         self.found = _Found()  # [path, reason, message]
         self._made: dict[Callable[[Any], Any], Any] | None = None
+        self._shown: tuple[Any, str] = (None, "null")
 
     # -- what can be wrong
 
@@ -136,7 +137,7 @@ class Field:
         self.found.append([path, "FieldValueRequired", f"Required value: {why}" if why else "Required value"])
 
     def invalid(self, path: str, value: Any, why: str) -> None:
-        self.found.append([path, "FieldValueInvalid", f"Invalid value: {shown(value)}: {why}"])
+        self.found.append([path, "FieldValueInvalid", f"Invalid value: {self._showing(value)}: {why}"])
 
     def wrong(self, path: str, why: str) -> None:
         """As `invalid`, without a value."""
@@ -178,6 +179,12 @@ class Field:
     def internal(self, path: str, why: str) -> None:
         self.found.append([path, "InternalError", f"Internal error: {why}"])
 
+    def _showing(self, value: Any) -> str:
+        """As `shown`. A long list with which much is wrong is written once."""
+        if value is not self._shown[0]:
+            self._shown = (value, shown(value))
+        return self._shown[1]
+
     def of_old(self, make: Callable[[Any], T]) -> T:
         """`make(root_old)`, made once for a whole validation: what each item of a list is compared with."""
         if self._made is None:
@@ -217,8 +224,7 @@ class Field:
             yield item
 
     def _in_runs(self, items: Sequence[V], fine: Callable[[Sequence[V]], bool]) -> Iterator[tuple[int, V]]:
-        """A run that comes when there are enough faults is as good as fine."""
-        return doubtful(items, lambda run: self.full or fine(run))
+        return doubtful(items, fine, lambda: self.full)
 
     # -- how rules call rules
 
