@@ -17,7 +17,7 @@ import orjson
 
 from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import jsondeep, jsonpieces
-from pilothouse.machinery.digits import may_have_floats
+from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.jsonfault import sign_before
 
 _quote: Final = json.encoder.encode_basestring
@@ -145,7 +145,10 @@ def _parse(text: str, real: Callable[[str], float], an_object: _Pairs) -> Any:
     try:
         if text.count("[") > _MOST_LISTS:
             raise RecursionError
-        value = json.loads(text, object_pairs_hook=make, parse_float=real, parse_int=whole, parse_constant=_no_constant)
+        integer = whole if has_digits(text.encode("utf-8", "surrogateescape"), _LONG_DIGITS + 1) else int
+        value = json.loads(
+            text, object_pairs_hook=make, parse_float=real, parse_int=integer, parse_constant=_no_constant
+        )
     except (RecursionError, ValueError):
         value = _Reader(text, make, real, whole).read()
     return _whole(value) if make is not an_object else value
