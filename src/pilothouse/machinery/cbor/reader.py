@@ -8,31 +8,29 @@ but false, true and null. All is read once: what is refused is only told when th
 from __future__ import annotations
 
 import sys
-from itertools import islice
+from collections.abc import Iterable
+from itertools import islice, repeat
 from typing import Any, Final
 
-from pilothouse.machinery import schema as s
+import orjson
+
 from pilothouse.machinery.cbor import firsts, model, numbers, rows, runs, shapes
-from pilothouse.machinery.cbor.firsts import COUNTS, OTHER, SHORT, SHORT_COUNTS, SHORT_TEXT, SMALL, TINY
+from pilothouse.machinery.cbor.firsts import COUNTS, LONGER, OTHER, SHORT, SHORT_COUNTS, SHORT_TEXT, SMALL, TINY
 from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.numbers import FORMS
+from pilothouse.machinery.cbor.places import ITEM, TAG, Places
 from pilothouse.machinery.cbor.shapes import Shapes
-from pilothouse.machinery.cbor.strings import Strings
-from pilothouse.machinery.cbor.texts import ENCODED, all_texts, settle, time_text
-from pilothouse.machinery.decode.generate import most_items
+from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
-_LONGER: Final = 0x58  # bytes whose length is in the second byte
 _LEAST: Final = rows.LEAST
 _FEW: Final = 16  # items of one byte
 _PIECE: Final = 1 << 16  # items that one call makes
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
-_NO_LISTS: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.MAP, s.STRUCT))  # whatever is in one
-_TAG: Final = object()  # steps to an item that are no names
-_ITEM: Final = object()
+_NOTHING: Final[list[Any]] = []  # what stands for what is not wanted: no scalar
 
 
 def loads(data: bytes | memoryview, schema: Schema | None = None) -> Any:
@@ -69,26 +67,22 @@ def loads_sequence(data: bytes) -> list[Any]:
     return items
 
 
-class _Reader(Strings):
-    """`path`: the steps to the item at hand: names, or why there is none. `named`: whether the names at the top are
-    good. `shapes`: those of items that were seen, by whether all is refused. `patience`: the place from where on it is
-    worth to look for many members that are alike.
+class _Reader(Places):
+    """`named`: whether the names at the top are good. `shapes`: those of items that were seen, by whether all is
+    refused. `patience`: the place from where on it is worth to look for many members that are alike.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("applied", "body", "named", "path", "patience", "schema", "shapes", "text")
+    __slots__ = ("named", "patience", "shapes", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
-        super().__init__(data, room)
+        super().__init__(data, schema, room)
         self.text = data.decode("latin-1")  # a sign for each byte
-        self.schema = schema
         self.patience = 0
-        self.body = self.applied = False
         self.named = True
         self.shapes: dict[bool, Shapes] = {}
-        self.path: list[Any] = [_TAG] * (MAX_DEPTH + 1)
 
     def whole(self) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
@@ -126,11 +120,11 @@ class _Reader(Strings):
         count = COUNTS[first]
         if count is not None:
             at += 1
-        elif (first == 0x58 or first == 0x59) and not later:  # bytes, as long as most that are longer than short
-            begin = at + first - 0x56
-            self.at = at = begin + (data[at + 1] if first == 0x58 else data[at + 1] << 8 | data[at + 2])
+        elif (extra := LONGER[first]) and not later:
+            begin = at + 1 + extra
+            self.at = at = begin + (data[at + 1] if extra == 1 else data[at + 1] << 8 | data[at + 2])
             shown = self.text[begin:at]
-            return shown if shown.isascii() else self._byte_text(data[begin:at], 0)
+            return shown if shown.isascii() else self._beyond_ascii(first, shown)
         elif first in FORMS:
             value = self._number(first, at)
             return plain_floats(value) if self.body and value.__class__ is float else value
@@ -152,7 +146,7 @@ class _Reader(Strings):
         return (self._map if first & 0x20 else self._list)(at, count, depth + 1, later)
 
     def _map(self, at: int, left: int, depth: int, later: int) -> dict[str, Any]:
-        data, text, path, tiny, short = self.data, self.text, self.path, TINY, SHORT
+        data, text, path, tiny, short, longer = self.data, self.text, self.path, TINY, SHORT, LONGER
         short_value = SHORT_TEXT if later else short
         made: dict[str, Any] = {}
         value: Any
@@ -192,12 +186,12 @@ class _Reader(Strings):
                 elif first == 0xA0 and depth < MAX_DEPTH:
                     value = {}
                     at += 1
-                elif first == _LONGER and not later:
+                elif longer[first] == 1 and not later:
                     begin = at + 2
                     at = begin + data[at + 1]
                     value = text[begin:at]
                     if not value.isascii():
-                        value = self._byte_text(data[begin:at], 0)
+                        value = self._beyond_ascii(first, value)
                 else:
                     path[depth] = key
                     if depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
@@ -229,8 +223,12 @@ class _Reader(Strings):
         left. The first name that is there twice is left.
         """
         while left and at >= self.patience and not later and depth < MAX_DEPTH:
-            names, values, length, raw = rows.row(self.data, at, left)
-            if not names:
+            names, plain, length, raw, encoded = rows.row(self.data, at, left, MAX_DEPTH - depth)
+            values: Iterable[Any] | None = plain
+            if encoded:
+                wanted = self._are_wanted(made, names, depth)
+                values = self._values(list(plain)) if wanted else repeat(_NOTHING, len(names))
+            if not names or values is None:
                 self.patience = at + length
                 break
             before = len(made)
@@ -241,6 +239,26 @@ class _Reader(Strings):
             at, left = at + length, left - len(names)
             self.raw = self.raw or raw
         return at, left
+
+    def _values(self, encoded: list[bytes]) -> list[Any] | None:
+        """The values of items that are good, if many of them are equal."""
+        if not rows.often_equal(encoded):
+            return None
+        texts = dict.fromkeys(encoded, b"")
+        for item in texts:
+            reader = _Reader(item)
+            reader.body, reader.applied = self.body, self.applied
+            value = reader.one()
+            try:
+                texts[item] = orjson.dumps(value)
+            except TypeError:  # it has numbers that are too long, or bytes that are no UTF-8
+                return None
+        copies = b",".join(map(texts.__getitem__, encoded))
+        self.room -= len(copies) - 2 * len(encoded)  # the least has been, or will be, counted
+        if self.room < 0:
+            raise CBORTooLong
+        made: list[Any] = orjson.loads(b"[%b]" % copies)
+        return made
 
     @staticmethod
     def _until_twice(made: dict[str, Any], before: int, names: list[str]) -> int:
@@ -260,7 +278,7 @@ class _Reader(Strings):
         data, text, tiny, small = self.data, self.text, TINY, SMALL
         short = SHORT_TEXT if later else SHORT
         made: list[Any] = []
-        self.path[depth] = _ITEM
+        self.path[depth] = ITEM
         while left:
             first = data[at]
             size = short[first]
@@ -292,7 +310,7 @@ class _Reader(Strings):
                 at += len(alike) * FORMS[first].size
                 left -= len(alike)
                 if left and len(alike) >= runs.MANY:
-                    at, left = self._many(made, at, left, depth)
+                    at, left = self._many(made, at, left, depth, later)
                 continue
             else:
                 value = self.item(at, depth, later)
@@ -300,7 +318,7 @@ class _Reader(Strings):
             made.append(value)
             left -= 1
             if left and not left % runs.MANY:
-                at, left = self._many(made, at, left, depth)
+                at, left = self._many(made, at, left, depth, later)
         self.at = at
         self.room -= len(made) + 1
         if self.room < 0:
@@ -330,20 +348,28 @@ class _Reader(Strings):
             into += firsts.small_values(piece)
         return behind
 
-    def _many(self, made: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
+    def _many(self, made: list[Any], at: int, left: int, depth: int, later: int) -> tuple[int, int]:
         """Looks at a list of which many items were made, or come. Where its items go on, and how many are left: those
         that nobody wants are stepped over. Raises CBORTooLong.
         """
         most = self._most(made, depth)
         if len(made) > most > 0:
             raise CBORTooLong
-        if most == sys.maxsize or (most and len(made) > runs.MANY):
-            return at, left
         if not most:
             return self._over(at, left, depth)
-        may_come = left if left > 0 else len(self.data) - at
-        if len(made) + may_come > most and len(made) + left - self._ahead(at, left, depth)[1] > most:
-            raise CBORTooLong
+        if most < sys.maxsize and len(made) <= runs.MANY:
+            may_come = left if left > 0 else len(self.data) - at
+            if len(made) + may_come > most and len(made) + left - self._ahead(at, left, depth)[1] > most:
+                raise CBORTooLong
+        while left and at >= self.patience and not later and len(made) <= most:
+            alike = rows.items(self.data, at, left, MAX_DEPTH - depth)
+            values = self._values(alike)
+            behind = at + sum(map(len, alike))
+            if not values:
+                self.patience = behind
+                break
+            made += values
+            at, left = behind, left - len(alike)
         return at, left
 
     def _over(self, at: int, left: int, depth: int) -> tuple[int, int]:
@@ -374,40 +400,6 @@ class _Reader(Strings):
             if 0 <= left < shapes.SOME or not seen.learn(data, at, deeper):
                 return at, left
 
-    def _most(self, made: list[Any], depth: int) -> int:
-        """How many items of a list are wanted: none if its type has no place for it, or for one that was `made`, or all
-        is refused.
-        """
-        if self.error is not None:
-            return 0
-        schema = self.schema if self.body else None
-        if schema is None:
-            return sys.maxsize
-        for step in self.path[1:depth]:
-            if step is _TAG:
-                continue
-            if schema.kind == (s.LIST if step is _ITEM else s.MAP):
-                schema = schema.items
-            elif schema.kind == s.STRUCT and step is not _ITEM:
-                field = schema.properties.get(step)
-                if field is None:
-                    return 0
-                schema = field.schema
-            else:
-                return sys.maxsize
-        if schema.kind in _NO_LISTS and (not self.applied or self._is_top(depth)):
-            return 0
-        if (
-            not self.applied
-            and schema.kind == s.LIST
-            and schema.items.kind == s.STRING
-            and not all_texts(made[-runs.MANY :])
-        ):
-            return 0
-        if self.applied or schema.kind != s.LIST or schema.items.kind != s.STRUCT or self.path[depth - 1] == "items":
-            return sys.maxsize
-        return most_items(schema.items)  # the items of a list of objects may be more
-
     def _key(self, at: int, depth: int) -> str:
         """The name of a member, whatever it is."""
         major = self.data[at] >> 5
@@ -426,7 +418,7 @@ class _Reader(Strings):
 
     def _unmade(self, at: int, left: int, depth: int) -> dict[str, Any]:
         """Steps over members of an object that is refused: nothing is made of them, and names may be what they like."""
-        self.path[depth] = _ITEM
+        self.path[depth] = ITEM
         at, behind = self._over(at, 2 * left if left > 0 else left, depth)
         if behind:  # their end is marked
             if (left - behind) % 2:
@@ -440,10 +432,6 @@ class _Reader(Strings):
         self.refuse(why)
         self.named = self.named and not self._is_top(depth)
 
-    def _is_top(self, depth: int) -> bool:
-        """Whether an item is in nothing but tags."""
-        return all(step is _TAG for step in self.path[1:depth])
-
     def _tagged(self, at: int, depth: int, later: int) -> Any:
         data = self.data
         timed = False
@@ -452,7 +440,7 @@ class _Reader(Strings):
             if depth >= MAX_DEPTH:
                 raise CBORError(_TOO_DEEP)
             depth += 1
-            self.path[depth] = _TAG
+            self.path[depth] = TAG
             if tag in model.BIGNUMS:
                 self.refuse(REFUSED.format("tag", "bignum"))
             elif tag in ENCODED:

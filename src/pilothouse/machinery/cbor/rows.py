@@ -1,64 +1,97 @@
-"""Members whose names are equally long, and whose values are: many such behind each other are taken apart at once."""
+"""Items that are equally long and alike, or members whose names and values are: many such behind each other are taken
+apart at once, as columns of a table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from pilothouse.machinery.cbor.firsts import SHORT, SMALL, small_values
+from pilothouse.machinery.cbor.firsts import LONGER, SHORT, SMALL, small_values
+from pilothouse.machinery.cbor.skeletons import SAME, Skeleton, skeleton
 
 LEAST: Final = 64  # members that are worth it
 _MOST: Final = 1 << 13  # that are taken together
+_OFTEN: Final = 8  # times that items come on an average, which is worth it
 _SIGNS: Final = range(0x20)  # of which one is put between names and values: one that is in none of them
 _TEXT: Final = 0x60  # the first of the first bytes of texts,
 _LIST: Final = 0x80  # and of what is behind them
-_LONGER: Final = 0x58  # bytes whose length is in the second byte
-_SAME: Final = bytes(range(256))
 _KINDS: Final = bytes(0 if SMALL[first] else first for first in range(256))  # all SMALL ones are alike
 
 
 class Row(NamedTuple):
     """Members behind each other: none if they are not LEAST, or not simple. `length`: of all, in bytes. `raw`: whether
-    byte strings were no UTF-8; their bytes are then in surrogates.
+    byte strings were no UTF-8; their bytes are then in surrogates. `encoded`: whether `values` are items still to be
+    read, all of them good.
     """
 
     names: list[str]
     values: Iterable[Any]
     length: int
     raw: bool = False
+    encoded: bool = False
 
 
-def row(data: bytes, at: int, most: int) -> Row:
-    """The members from `at` on; no more than `most`, if that is not negative."""
+def row(data: bytes, at: int, most: int, deeper: int) -> Row:
+    """The members from `at` on; no more than `most`, if that is not negative. In a value, `deeper` (at least one)
+    containers and tags may be in each other.
+    """
     name = SHORT[data[at]]
     if name < 2 or at + name + 1 >= len(data):
         return Row([], (), 0)
-    first = data[at + name]
-    size = 1 if SMALL[first] else 2 + data[at + name + 1] if first == _LONGER else SHORT[first]
-    columns = [(0, _SAME), (name, _KINDS)]
-    if first == _LONGER:
-        columns.append((name + 1, _SAME))
-    whole = name + size
-    room = min(_MOST, (len(data) - at) // whole)
-    number = _alike(data, at, whole, columns, room if most < 0 else min(most, room)) if size else 0
+    value = _simple(data, at + name) or skeleton(data, at + name, deeper)
+    if value is None:
+        return Row([], (), 0)
+    whole = name + value.size
+    columns = [(0, SAME), *((name + place, table) for place, table in value.columns)]
+    number = _alike(data, at, whole, columns, most)
     if number < LEAST:
         return Row([], (), 0)
-    return _taken_apart(data[at : at + number * whole], number, name, first)
+    return _taken_apart(data[at : at + number * whole], whole, name)
 
 
-def _taken_apart(data: bytes, number: int, name: int, first: int) -> Row:
-    """`name`: how long names are with what is before them; `first`: of a value."""
-    members = bytearray(data)
-    whole = len(members) // number
-    firsts = members[name::whole]
-    if SMALL[first] or first == _LONGER:
-        del members[name::whole]
-        whole -= 1
+def items(data: bytes, at: int, most: int, deeper: int) -> list[bytes]:
+    """Items from `at` on that are good and alike, many of them equal; none if they are not LEAST. The other arguments
+    are as above.
+    """
+    item = skeleton(data, at, deeper)
+    if item is None or not often_equal(list(_pieces(data[at : at + item.size * LEAST], 0, item.size))):
+        return []
+    number = _alike(data, at, item.size, item.columns, most)
+    return list(_pieces(data[at : at + number * item.size], 0, item.size)) if number >= LEAST else []
+
+
+def often_equal(encoded: Collection[bytes]) -> bool:
+    """Whether it is worth it to read equal items once."""
+    return len(set(encoded)) * _OFTEN <= len(encoded)
+
+
+def _simple(data: bytes, at: int) -> Skeleton | None:
+    """The skeleton of what is SMALL, or a string."""
+    first = data[at]
+    if SMALL[first]:
+        return Skeleton([(0, _KINDS)], 1)
+    if size := LONGER[first]:
+        return Skeleton(
+            [(place, SAME) for place in range(1 + size)], 1 + size + int.from_bytes(data[at + 1 : at + 1 + size])
+        )
+    return Skeleton([(0, SAME)], SHORT[first]) if SHORT[first] else None
+
+
+def _taken_apart(data: bytes, whole: int, name: int) -> Row:
+    """`name`: how long names are with what is before them."""
+    first = data[name]
+    number = len(data) // whole
+    small = SMALL[first]
+    encoded = not (small or SHORT[first] or LONGER[first])
+    members = _cut(data, whole, name) if encoded else bytearray(data)
+    for left in range(whole, whole - (1 if small else LONGER[first]), -1):
+        del members[name::left]  # what is no text
     between = next((sign for sign in _SIGNS if sign not in members), None)
     if between is None:
         return Row([], (), len(data))
-    for column in (0,) if SMALL[first] else (0, name):
-        members[column::whole] = bytes((between,)) * number
+    for column in (0,) if small or encoded else (0, name):
+        members[column :: len(members) // number] = bytes((between,)) * number
     try:
         text, raw = members.decode(), False
     except UnicodeDecodeError:
@@ -66,23 +99,43 @@ def _taken_apart(data: bytes, number: int, name: int, first: int) -> Row:
             return Row([], (), len(data))
         text, raw = members.decode("utf-8", "surrogateescape"), True
     parts = text.split(chr(between))[1:]
-    if SMALL[first]:
-        return Row(parts, small_values(bytes(firsts)), len(data), raw)
+    if encoded:
+        return Row(parts, _pieces(data, name, whole), len(data), raw, encoded=True)
+    if small:
+        return Row(parts, small_values(data[name::whole]), len(data), raw)
     return Row(parts[::2], parts[1::2], len(data), raw)
 
 
+def _cut(data: bytes, whole: int, size: int) -> bytearray:
+    """So many columns of rows that are `whole` long."""
+    made = bytearray(len(data) // whole * size)
+    for column in range(size):
+        made[column::size] = data[column::whole]
+    return made
+
+
+def _pieces(data: bytes, begin: int, whole: int) -> Iterator[bytes]:
+    """Rows of this size, each from a column on."""
+    return (data[at + begin : at + whole] for at in range(0, len(data), whole))
+
+
 def _alike(data: bytes, at: int, whole: int, columns: list[tuple[int, bytes]], most: int) -> int:
-    """How many members of this length, of `most`, have in each column what its table takes for the same byte."""
-    kinds = [(column, table, bytes((table[data[at + column]],))) for column, table in columns]
+    """How many items of this length, of `most` if that is not negative, have in each column what its table takes for
+    the same byte.
+    """
+    room = min(_MOST, (len(data) - at) // whole)
+    most = room if most < 0 else min(most, room)
+    kinds = [(column, table, bytes((table[data[at + column]],))) for column, table in columns] if most >= LEAST else []
     number, step = 0, LEAST
     while number < most:
         step = min(step, most - number)
         begin = at + number * whole
         end = begin + step * whole
-        found = min(
-            step - len(data[begin + column : end : whole].translate(table).lstrip(kind))
-            for column, table, kind in kinds
-        )
+        found = step
+        for column, table, kind in kinds:
+            found = min(found, step - len(data[begin + column : end : whole].translate(table).lstrip(kind)))
+            if not found:
+                break
         number += found
         if found < step:
             break
