@@ -145,6 +145,8 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
                 raise Loose
             continue  # an empty part adds nothing
         else:
+            if way.label == MAP and tag < 128:  # entries are many, and all that matters of them is where they end
+                at = _entries(tag, data, at, end)
             put(found, way, data[start:at])
         if tag == last and at - start < SHORT:
             at = put_again(found[way.number], way, data, start, at, end)
@@ -152,6 +154,17 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
     if at > end:
         raise Odd
     return _written(fields, found, in_parts)
+
+
+def _entries(tag: int, data: bytes, at: int, end: int) -> int:
+    """The place behind fields with this tag of one byte that begin at `at`, up to one that is long."""
+    last = end - 1
+    while at < last and data[at] == tag:
+        size = data[at + 1]
+        if size > 127 or at + 2 + size > end:
+            break
+        at += 2 + size
+    return at
 
 
 def _look(fields: Known, again: Again, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:
