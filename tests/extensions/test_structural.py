@@ -17,6 +17,7 @@ from pilothouse.machinery.structural.explain import explain
 from pilothouse.machinery.structural.formats import format_of
 from pilothouse.machinery.structural.node import Node
 from pilothouse.machinery.structural.patterns import BadPattern, searcher
+from pilothouse.machinery.structural.prune import prune
 from pilothouse.machinery.structural.settle import fill, settle, settle_slowly
 from pilothouse.machinery.structural.types import schema_of
 from pilothouse.machinery.structural.unique import duplicates
@@ -265,6 +266,28 @@ def test_what_is_wrong_in_very_many_places_is_told_for_a_thousand(keywords: Any,
 def test_what_is_wrong_at_the_end_of_a_long_list_is_found() -> None:
     schema = {**OBJECT, "properties": {"a": {"type": "array", "items": TEXT}}}
     assert [one.field for one in explain(Node(schema), {"a": ["x"] * 5000 + [1]})] == ["a[5000]"]
+
+
+def test_what_is_wrong_in_a_big_map_is_found() -> None:
+    value: dict[str, Any] = {f"k{number}": "a" for number in range(2_000)}
+    value["k700"] = value["k30"] = 1
+    for keywords in ({"additionalProperties": TEXT}, {"additionalProperties": TEXT, "properties": {"k5": NUMBER}}):
+        fields = [cause.field for cause in explain(Node({**OBJECT, **keywords}), value)]
+        assert fields == ["k30", "k700", "k5"][: 1 + len(keywords)]
+    closed = Node({**OBJECT, "additionalProperties": False, "properties": {"k1": TEXT}})
+    assert [cause.message.split('"')[1] for cause in explain(closed, value)][:3] == ["k0", "k10", "k100"]
+
+
+def test_long_lists_of_objects_are_pruned_where_something_is_unknown() -> None:
+    node = Node({"type": "array", "items": {**OBJECT, "properties": {"a": TEXT, "b": OBJECT}}})
+    value: list[Any] = [{"a": "x"} for _ in range(1_000)]
+    value[400] = {"a": "x", "c": 1}
+    value[600] = {"b": {"d": {}}}
+    unknown: list[str] = []
+    prune(node, value, "l", unknown)
+    assert unknown == ["l[400].c", "l[600].b.d"]
+    assert value[400] == {"a": "x"}
+    assert value[600] == {"b": {}}
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilothouse.machinery.digits import has_digits, may_have_floats
+from pilothouse.machinery.digits import has_digits, may_have_floats, may_have_odd_floats
 
 TEXTS = st.text("0159.eE-+ab", max_size=30).map(str.encode)
 
@@ -15,6 +16,13 @@ TEXTS = st.text("0159.eE-+ab", max_size=30).map(str.encode)
 @given(TEXTS)
 def test_numbers_with_a_point_or_an_exponent_are_found(text: bytes) -> None:
     assert may_have_floats(text) == (re.search(rb"[0-9][.eE]", text) is not None)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9).map(float))
+def test_floats_that_are_whole_or_have_an_exponent_are_found(value: float) -> None:
+    for document in (value, [value], [value, 1], {"a": value}):
+        text = orjson.dumps(document)
+        assert may_have_odd_floats(text) == (value.is_integer() or b"e" in text)
 
 
 @given(TEXTS)

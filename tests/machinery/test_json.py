@@ -113,6 +113,14 @@ def test_duplicates_are_told_with_their_paths() -> None:
     assert duplicates(b'{"a":{"b":1},"c":{"b":2}}') == []
 
 
+def test_of_many_duplicates_the_first_hundred_are_told() -> None:
+    items = [f'{{"n":"],{{","a":{number},"a":2}}' for number in range(20_000)]
+    for start, end in (('{"k":1,"x":[', "]}"), ('{"y":2,"y":[', '],"y":3}'), ('[{"x":[', "]}]")):
+        found = duplicates((start + ",".join(items) + end).encode())
+        assert len(found) == 100
+        assert found == duplicates((start + ",".join(items[:150]) + end).encode())
+
+
 def test_the_exact_form_keeps_the_text_of_numbers() -> None:
     value, repeated = exact(b"[1.50, 1e3, 7, 123456789012345678901234567890]")
     assert [getattr(item, "text", item) for item in value] == ["1.50", "1e3", 7, "123456789012345678901234567890"]

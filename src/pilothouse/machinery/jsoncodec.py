@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
 
 from pilothouse.machinery import jsondeep, jsonexact, jsonpieces
-from pilothouse.machinery.digits import has_digits, may_have_floats
+from pilothouse.machinery.digits import has_digits, may_have_odd_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, NumberTooGreat, Repeated, exact
+from pilothouse.machinery.jsonfault import beginning
 
 __all__ = [
     "GoFloat", "JSONError", "Literal", "NumberTooGreat", "Repeated", "dumps", "dumps_pretty", "dumps_sorted",
@@ -36,6 +38,8 @@ _META_TYPE: Final = (
 )
 _PREVIEW: Final = 30
 _MOST_FINDINGS: Final = 100
+_BEGINNING: Final = 32 << 10  # bytes of a document in which so many may be found
+_MANY_BEGINNINGS: Final = 4 * _BEGINNING
 _CONTAINERS: Final = (dict, list)
 
 
@@ -75,44 +79,47 @@ def surely_unique(data: bytes, value: Any) -> bool:
 
 
 def duplicates(data: bytes) -> list[str]:
-    """`duplicate field "spec.a"` for every member that stands in its object a second time.
+    """`duplicate field "spec.a"` for every member of a document that stands in its object a second time.
 
-    In the order of the document, each text once, at most a hundred. Raises JSONError.
+    In the order of the document, each text once, at most a hundred. This reads exactly: ask `surely_unique` before.
+    Raises JSONError.
     """
-    try:
-        if surely_unique(data, jsonpieces.loads(data)):
-            return []
-    except orjson.JSONDecodeError:
-        pass  # the exact reader says what is wrong, or reads it
+    if len(data) > _MANY_BEGINNINGS:
+        found = _repeated_in(beginning(data, _BEGINNING))
+        if len(found) == _MOST_FINDINGS:
+            return found
+    return _repeated_in(data)
+
+
+def _repeated_in(data: bytes) -> list[str]:
     value, repeated = exact(data)
     if not repeated:
         return []
     found: dict[str, None] = {}
-    # What is still to be looked at, next last: paths, values, and whether the member is a repeated one.
-    todo: list[tuple[str, Any, bool]] = [("", value, False)]
+    # What is still to be looked at: paths, values, and whether the member is a repeated one.
+    todo = [iter([("", value, False)])]
     while todo and len(found) < _MOST_FINDINGS:
-        path, item, again = todo.pop()
+        part = next(todo[-1], None)
+        if part is None:
+            todo.pop()
+            continue
+        path, item, again = part
         if again:
             found[f"duplicate field {quote(path)}"] = None
-        todo.extend(reversed(_parts(path, item, repeated)))
+        if item.__class__ is dict or item.__class__ is list:
+            todo.append(_parts(path, item, repeated))
     return list(found)
 
 
-def _parts(path: str, value: Any, repeated: Repeated) -> list[tuple[str, Any, bool]]:
-    """What is in a container and is to be looked at: other containers, and each member that is there again, once."""
+def _parts(path: str, value: Any, repeated: Repeated) -> Iterator[tuple[str, Any, bool]]:
     if value.__class__ is list:
-        return [(f"{path}[{index}]", item, False) for index, item in enumerate(value) if item.__class__ in _CONTAINERS]
-    if value.__class__ is not dict:
-        return []
-    parts = []
-    seen: set[str] = set()
-    told: set[str] = set()
+        for index, item in enumerate(value):
+            yield f"{path}[{index}]", item, False
+        return
+    seen = set()
     for key, item in repeated.get(id(value)) or value.items():
-        again = key in seen and key not in told
-        if again or item.__class__ in _CONTAINERS:
-            parts.append((f"{path}.{key}" if path else key, item, again))
-        (told if again else seen).add(key)
-    return parts
+        yield f"{path}.{key}" if path else key, item, key in seen
+        seen.add(key)
 
 
 # orjson leaves its buffer, which is of some KiB at least, behind a short text. What is kept should be no longer than
@@ -258,12 +265,14 @@ def may_hold(value: Any, text: bytes) -> bool:
 
 
 def only_plain_numbers(value: Any) -> bool:
-    """Whether surely no number in a value is a float, or beyond int64. False only means: look closer."""
+    """Whether surely no number in a value is a whole float (`3.0`), or one that Go would write otherwise, or beyond
+    int64. False only means: look closer.
+    """
     try:
         text: bytes | None = orjson.dumps(value)
     except TypeError:
         text = jsonexact.compact(value)
-    return text is not None and not may_have_floats(text) and not has_digits(text, _MANY_DIGITS)
+    return text is not None and not may_have_odd_floats(text) and not has_digits(text, _MANY_DIGITS)
 
 
 def has_whole_float(value: Any) -> bool:

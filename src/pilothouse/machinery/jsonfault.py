@@ -11,6 +11,7 @@ from typing import Final
 _BRACKETS: Final = b"[]{}"
 _OTHERS: Final = bytes(byte for byte in range(256) if byte not in _BRACKETS)
 _OPENING: Final = b"[{"
+_CLOSING: Final = str.maketrans("[{", "]}")
 _MOST_PASSES: Final = 8
 
 
@@ -31,6 +32,19 @@ def sign_before(text: str, stop: int) -> tuple[int, str] | None:
                 return None if around is None else (place, around)
         end, inside = start, not inside
     return 0, ""
+
+
+def beginning(data: bytes, size: int) -> bytes:
+    """The elements that begin a well-formed document, about `size` bytes of them, in brackets that are closed."""
+    text = data[:size].decode("latin-1")
+    found = sign_before(text, len(text))
+    if found is None:
+        return data
+    place, around = found
+    if text[place] != ",":
+        around += text[place]
+        place += 1
+    return (text[:place] + around[::-1].translate(_CLOSING)).encode("latin-1")
 
 
 def _open(before: str) -> str | None:

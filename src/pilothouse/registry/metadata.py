@@ -281,7 +281,7 @@ def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
         wrong = names.annotation_key(key)
         if wrong:
             causes += [_invalid(path, key, text) for text in wrong]
-    size = sum(map(len, annotations)) + sum(map(_size, annotations.values()))
+    size = sum(map(len, annotations)) + _size("".join(annotations.values()))
     if size > MAX_ANNOTATIONS:
         causes.append(Cause("FieldValueTooLong", f"Too long: may not be more than {MAX_ANNOTATIONS} bytes", path))
     return causes

@@ -6,9 +6,10 @@ the schema was tightened may stay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+from pilothouse.kit.sorting import in_order
 from pilothouse.machinery.errors import MOST_CAUSES, Cause
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.rules.field import quoted, shown
@@ -177,19 +178,26 @@ class _Walk:
             return
         before = old if old.__class__ is dict else {}
         properties, additional = node.properties, node.additional
-        for name in sorted(value.keys() - properties.keys()):
-            if node.closed and name not in node.own:
-                why = f"{_join(path, name)} in body is a forbidden property"
-                self.found.append(Cause("FieldValueInvalid", f"Invalid value: {shown(name)}: {why}", self._field(path)))
-            elif additional is not None:
+        if node.closed:
+            self._forbidden(value.keys() - properties.keys() - node.own, path)
+        elif additional is not None:
+            valid = check(additional)
+            for name in in_order([name for name in value if name not in properties and not valid(value[name])]):
                 self.value(additional, value[name], _join(path, name), before.get(name, ABSENT))
-            if self.full:
-                return
+                if self.full:
+                    return
         for name in sorted(properties.keys() & value.keys()):
             self.value(properties[name], value[name], _join(path, name), before.get(name, ABSENT))
         for name in raw.get("required") or ():
             if name not in value:
                 self.found.append(Cause("FieldValueRequired", "Required value", self._field(_join(path, name))))
+
+    def _forbidden(self, names: Collection[str], path: str) -> None:
+        for name in in_order(names):
+            if self.full:
+                return
+            why = f"{_join(path, name)} in body is a forbidden property"
+            self.found.append(Cause("FieldValueInvalid", f"Invalid value: {shown(name)}: {why}", self._field(path)))
 
     # -- logic
 

@@ -6,11 +6,15 @@ and ask a node once for what they need of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, Final
 
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery.structural.node import Node
 
 _NOTHING: Final = Node({})
+_OBJECTS: Final = frozenset((dict,))
 _CONTAINERS: Final = frozenset((dict, list))
 # Of a node: the fields that are there anyway, those with a name, what the others look like, whether they are kept.
 _Members = tuple[frozenset[str], dict[str, Node], Node | None, bool]
@@ -30,7 +34,7 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
                 return
             items = _NOTHING
         path = path if index is None else f"{path}[{index}]"
-        for place, item in enumerate(value):
+        for place, item in enumerate(value) if len(value) <= RUN else doubtful(value, _nothing_to_do(items)):
             if item.__class__ is dict or (item.__class__ is list and not _CONTAINERS.isdisjoint(map(type, item))):
                 _prune(items, item, path, place, unknown)
         return
@@ -54,6 +58,22 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
     for name in gone:
         del value[name]
         unknown.append(start + name)
+
+
+def _nothing_to_do(node: Node) -> Callable[[Sequence[Any]], bool]:
+    """Whether in a run of items, all objects or none, surely nothing is unknown and nothing to be looked into."""
+    own, properties, additional, is_open = node.compiled.get("prune.members") or _members(node)
+    names = None if is_open or additional is not None else own.union(properties)
+
+    def test(run: Sequence[Any]) -> bool:
+        types = set(map(type, run))
+        if types != _OBJECTS:
+            return _CONTAINERS.isdisjoint(types)
+        if names is not None and not names.issuperset(chain.from_iterable(run)):
+            return False
+        return _CONTAINERS.isdisjoint(map(type, chain.from_iterable(map(dict.values, run))))
+
+    return test
 
 
 def _members(node: Node) -> _Members:

@@ -22,6 +22,8 @@ from pilothouse.machinery.structural.prune import drop_nulls, prune
 
 Settle = Callable[[Any], bool]
 
+_DICT: Final = frozenset((dict,))
+_MANY: Final = 64  # items that are worth a look at all of them together
 _LEAST: Final = -(2**63)
 _MOST: Final = 2**63 - 1
 _CLASSES: Final[dict[str, type[Any]]] = {"string": str, "boolean": bool, "integer": int}
@@ -45,9 +47,9 @@ def settle(node: Node) -> Settle:
 def _compile(node: Node) -> Settle:
     if node.int_or_string:
         return _int_or_string
-    kind = node.type
-    if kind == "object" or (not kind and (node.raw.get("properties") or node.resource)):
+    if _is_object(node):
         return _object(node)
+    kind = node.type
     if kind == "array":
         return _array(node)
     if kind == "integer":
@@ -58,6 +60,12 @@ def _compile(node: Node) -> Settle:
         wanted = _CLASSES[kind]
         return lambda value: value.__class__ is wanted
     return _anything
+
+
+def _is_object(node: Node) -> bool:
+    if node.int_or_string:
+        return False
+    return node.type == "object" or (not node.type and bool(node.raw.get("properties") or node.resource))
 
 
 def _integer(value: Any) -> bool:
@@ -100,14 +108,17 @@ def _array(node: Node) -> Settle:
             return all(item.__class__ is wanted for item in value)
 
         return plain
-    inner: list[Settle] = []
+    made: list[tuple[Settle, bool]] = []
 
     def items_of(value: Any) -> bool:
         if value.__class__ is not list:
             return False
-        if not inner:
-            inner.append(settle(items))
-        return all(map(inner[0], value))
+        if not made:
+            made.append((settle(items), _is_object(items) and not _defaults(items)))
+        one, empty_is_settled = made[0]
+        if empty_is_settled and len(value) > _MANY and _DICT.issuperset(map(type, value)):
+            value = filter(None, value)
+        return all(map(one, value))
 
     return items_of
 
@@ -237,12 +248,12 @@ def settle_slowly(
     fill(root, obj)
     if any(may_hold(value, b"null") for name, value in obj.items() if name != "metadata"):
         drop_nulls(root, obj, untyped=nulls)
-    floats = frozenset(name for name, value in obj.items() if name != "metadata" and has_whole_float(value))
+    odd = [name for name, value in obj.items() if name != "metadata" and not only_plain_numbers(value)]
+    floats = frozenset(name for name in odd if has_whole_float(obj[name]))
     if root.has_rules:
         _keep_whole(root, obj)
-    for name, value in obj.items():
-        if name != "metadata" and not only_plain_numbers(value):
-            obj[name] = plain_floats(value)
+    for name in odd:
+        obj[name] = plain_floats(obj[name])
     return nsmallest(Findings.LIMIT, unknown), floats
 
 
