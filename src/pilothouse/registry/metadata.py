@@ -258,7 +258,7 @@ def validate_labels(labels: dict[str, str], path: str) -> Causes:
     causes: Causes = []
 
     def fine(keys: Sequence[str]) -> bool:
-        return names.are_qualified_names(keys) and names.are_label_values([labels[key] for key in keys])
+        return names.are_qualified_names(keys) and names.are_label_values([*map(labels.__getitem__, keys)])
 
     for key in labels if len(labels) <= RUN else (key for _, key in doubtful(list(labels), fine)):
         if len(causes) >= MOST_CAUSES:

@@ -99,7 +99,7 @@ def _take(
 ) -> int:
     """Adds the entries that are short, up to one that is not, to keys and what was `found`; the place behind them.
 
-    Takes none where one is damaged, nor where a value that must be read has been replaced.
+    Takes none where one is damaged.
     """
     try:
         names, wires, behind = _alike(len(tag), text, at, end)
@@ -110,8 +110,6 @@ def _take(
     if not text[at:behind].isascii():
         names = [*map(_whole, names)]
         wires = wires if values is not None else [*map(_whole, wires)]
-    if values is not None and len(set(names)) < len(names):
-        return at
     found += wires if values is None else values(wires)
     keys += names
     return behind
@@ -137,9 +135,17 @@ def _alike(width: int, text: str, at: int, end: int) -> tuple[list[str], list[st
             break
     if count < _ALIKE or len(marks) > _MARKS:
         return [], [], at
-    ends = range(at, at + count * size, size)
-    keys = [text[here + key_at : here + key_end] for here in ends]
-    return keys, [text[here + value_at : here + value_end] for here in ends], at + count * size
+    starts = range(at, at + count * size, size)
+    return _cut(text, starts, key_at, key_end), _cut(text, starts, value_at, value_end), starts.stop
+
+
+def _cut(text: str, starts: range, begin: int, stop: int) -> list[str]:
+    """What stands from `begin` to `stop` behind each of these places."""
+    if begin == stop:
+        return [""] * len(starts)
+    if stop - begin == 1:
+        return [*text[starts.start + begin : starts.stop : starts.step]]
+    return [text[start + begin : start + stop] for start in starts]
 
 
 def _mixed(tag: str, text: str, at: int, end: int) -> tuple[list[str], list[str], int]:

@@ -11,10 +11,12 @@ import re
 import struct
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
 
+from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.protobuf.wire import (
     VARINTS,
@@ -30,7 +32,7 @@ from pilothouse.machinery.quantity import QuantityError, are_canonical, parse, s
 
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
-_A_FEW: Final = 8
+_HEAD: Final = itemgetter(slice(2))
 _RFC3339: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]{1,99}))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
@@ -248,12 +250,14 @@ def decode_quantity(payload: bytes) -> str:
 def decode_quantities(wires: list[str]) -> list[str]:
     """As `decode_quantity` of each wire text; those that are shown as they are sent are found together."""
     texts = [wire[2:] for wire in wires]
-    if are_canonical(texts) and [wire[:2] for wire in wires] == [f"\n{chr(len(text))}" for text in texts]:
-        return texts
-    if len(wires) < _A_FEW:
-        return [decode_quantity(wire.encode("latin-1")) for wire in wires]
-    middle = len(wires) // 2
-    return decode_quantities(wires[:middle]) + decode_quantities(wires[middle:])
+    odd = {index for index, _ in doubtful(texts, are_canonical)}
+    heads = [*zip(map(_HEAD, wires), map(len, wires), strict=True)]
+    strange = {(head, size) for head, size in set(heads) if size < 2 or head != f"\n{chr(size - 2)}"}
+    if strange:
+        odd.update(index for index, head in enumerate(heads) if head in strange)
+    for index in sorted(odd):
+        texts[index] = decode_quantity(wires[index].encode("latin-1"))
+    return texts
 
 
 @lru_cache(_KEPT)
