@@ -238,6 +238,9 @@ class _Reader(Places):
                 return at + length // len(names) * good, left - good
             at, left = at + length, left - len(names)
             self.raw = self.raw or raw
+            self.room -= len(names) * len(names[0])  # in JSON, each is so long at least
+            if self.room < 4 * len(made):
+                raise CBORTooLong
         return at, left
 
     def _values(self, encoded: list[bytes]) -> list[Any] | None:

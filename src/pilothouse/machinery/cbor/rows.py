@@ -4,7 +4,9 @@ apart at once, as columns of a table.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from pilothouse.machinery.cbor.firsts import LONGER, SHORT, SMALL, small_values
@@ -55,7 +57,11 @@ def items(data: bytes, at: int, most: int, deeper: int) -> list[bytes]:
     are as above.
     """
     item = skeleton(data, at, deeper)
-    if item is None or not often_equal(list(_pieces(data[at : at + item.size * LEAST], 0, item.size))):
+    if (
+        item is None
+        or len(data) - at < item.size * LEAST
+        or not often_equal(list(_pieces(data[at : at + item.size * LEAST], 0, item.size)))
+    ):
         return []
     number = _alike(data, at, item.size, item.columns, most)
     return list(_pieces(data[at : at + number * item.size], 0, item.size)) if number >= LEAST else []
@@ -115,8 +121,8 @@ def _cut(data: bytes, whole: int, size: int) -> bytearray:
 
 
 def _pieces(data: bytes, begin: int, whole: int) -> Iterator[bytes]:
-    """Rows of this size, each from a column on."""
-    return (data[at + begin : at + whole] for at in range(0, len(data), whole))
+    """Rows that are `whole` long, each from a column on."""
+    return chain.from_iterable(struct.iter_unpack(f"{begin}x{whole - begin}s", data))
 
 
 def _alike(data: bytes, at: int, whole: int, columns: list[tuple[int, bytes]], most: int) -> int:

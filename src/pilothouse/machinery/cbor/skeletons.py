@@ -11,7 +11,7 @@ from pilothouse.machinery.cbor import model, numbers
 from pilothouse.machinery.cbor.heads import head
 from pilothouse.machinery.cbor.model import CBORError
 
-LONGEST: Final = 1024  # bytes of an item that is worth it
+LONGEST: Final = 512  # bytes of an item that is worth it
 SAME: Final = bytes(range(256))
 
 
