@@ -64,6 +64,13 @@ def at_random(*units: bytes) -> bytes:
     return b"".join(random.Random(1).choices(units, k=SIZE // len(units[0])))
 
 
+def entries_at_random() -> bytes:
+    """Of a ConfigMap's data. No two that follow one another are likely to look alike."""
+    rng = random.Random(2)
+    return b"".join(field(2, field(1, b"%0*x" % (rng.randint(4, 8), n)) + field(2, b"v" * rng.randint(0, 3)))
+                    for n in range(SIZE // 14))  # fmt: skip
+
+
 PROTOBUFS: Final[tuple[Body, ...]] = (
     ("empty containers", "pods", lambda: pod(fill(b"\x12\x00"))),
     ("empty containers in disorder", "pods", lambda: pod(fill(b"\x12\x00") + b"\x0a\x00")),
@@ -99,6 +106,11 @@ PROTOBUFS: Final[tuple[Body, ...]] = (
      lambda: pod(b"".join(b"\xa0\x7f" + varint(n * 31) for n in range(SIZE // 5)))),
     ("packed numbers, all different", "pods",
      lambda: pod(field(14, field(4, b"".join(varint(n * 7919 % 0xFFFFFF) for n in range(SIZE // 4)))))),
+    ("packed numbers, few of them long", "pods",
+     lambda: pod(field(14, field(4, b"".join(varint(n * 7919 % 140) for n in range(SIZE)))))),
+    ("plain fields of any length at random", "configmaps",
+     lambda: enveloped("ConfigMap", field(1, at_random(b"\x0a\x00", b"\x12\x01a", b"\x1a\x02ab", b"\x38\x81\x01")))),
+    ("entries of any length at random", "configmaps", lambda: enveloped("ConfigMap", entries_at_random())),
     ("entries between two parts of the metadata", "configmaps",
      lambda: enveloped("ConfigMap", field(1, field(1, b"a")) + wide_map() + field(1, field(2, b"default")))),
     ("containers with a port, all different", "pods",

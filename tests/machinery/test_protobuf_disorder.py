@@ -287,6 +287,16 @@ def test_messages_in_parts_are_put_together_at_every_depth() -> None:
     assert spec["nodeName"] == "n"
 
 
+@pytest.mark.parametrize("seldom", [1, 3, 12, 500])
+def test_packed_numbers_of_one_byte_and_of_more_stand_in_any_order(seldom: int) -> None:
+    rng = random.Random(seldom)
+    numbers = [rng.choice((300, 70_000, -1)) if rng.randrange(seldom) == 0 else at % 128 for at in range(40_000)]
+    texts = [*map(number, numbers)]
+    assert packed_int64(b"".join(texts)) == packed_int32(b"".join(texts)) == numbers
+    with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
+        packed_int64(b"".join(texts) + b"\x80")
+
+
 @given(st.sampled_from(KINDS), st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
 def test_many_unknown_fields_change_nothing(kind: tuple[str, str], seed: int) -> None:

@@ -16,6 +16,9 @@ from pilothouse.machinery.protobuf.wire import VARINTS, ProtobufError, read_int3
 T = TypeVar("T")
 
 _VARINT: Final = re.compile(rb"[\x80-\xff]*+[\x00-\x7f]")
+_LONGER: Final = re.compile(rb"[\x80-\xff]++[\x00-\x7f]")
+_ONES: Final = bytes(range(128))  # where a number ends
+_MOST: Final = 5  # bytes for one that another one follows in the same number
 _PIECE: Final = 16 << 10  # bytes that are taken at once
 # What of 64 bits stays, what moves down, and by how many bits: groups of 7 bits become 14, 28, 56.
 _STEPS: Final = (
@@ -27,21 +30,21 @@ _STEPS: Final = (
 
 def packed_int64(data: bytes) -> list[int]:
     """The signed numbers of a packed list. Raises ProtobufError."""
-    return list(data) if data.isascii() else _in_pieces(data, _signed64)
+    return list(data) if data.isascii() else _in_pieces(data, lambda piece: _apart(piece, _signed64))
 
 
 def packed_int32(data: bytes) -> list[int]:
     """As `packed_int64`; the low 32 bits of each, signed."""
-    return list(data) if data.isascii() else _in_pieces(data, _signed32)
+    return list(data) if data.isascii() else _in_pieces(data, lambda piece: _apart(piece, _signed32))
 
 
 def packed_texts(data: bytes) -> list[bytes]:
     """The numbers as the original writes them. Raises ProtobufError."""
-    return _in_pieces(data, _shortest)
+    return _in_pieces(data, lambda piece: _shortest(_VARINT.findall(piece)))
 
 
-def _in_pieces(data: bytes, make: Callable[[list[bytes]], list[T]]) -> list[T]:
-    """What `make` makes of the numbers' bytes."""
+def _in_pieces(data: bytes, make: Callable[[bytes], list[T]]) -> list[T]:
+    """What `make` makes of pieces, in which numbers are whole."""
     found: list[T] = []
     made: dict[bytes, list[T]] = {}  # by piece: few of them differ if they are meant to hurt
     at = 0
@@ -53,20 +56,35 @@ def _in_pieces(data: bytes, make: Callable[[list[bytes]], list[T]]) -> list[T]:
             raise ProtobufError("unexpected EOF")
         piece = data[at:end]
         if piece not in made:
-            made[piece] = make(_VARINT.findall(piece))
+            made[piece] = make(piece)
         found += made[piece]
         at = end
     return found
 
 
+def _apart(piece: bytes, make: Callable[[list[bytes]], list[int]]) -> list[int]:
+    """The numbers. Those of one byte are taken as they are, if they are most of all; `make` makes the others."""
+    if len(piece.translate(None, _ONES)) * _MOST > len(piece):
+        return make(_VARINT.findall(piece))
+    longer = _LONGER.findall(piece)
+    found: list[int] = []
+    singles = _LONGER.split(piece)
+    last = singles.pop()
+    for ones, number in zip(singles, make(longer), strict=True):
+        found += ones
+        found.append(number)
+    found += last
+    return found
+
+
 def _signed64(texts: list[bytes]) -> list[int]:
-    if max(map(len, texts)) > 8:
+    if max(map(len, texts), default=0) > 8:
         return [read_int64(text, 0)[0] for text in texts]
     return list(struct.unpack(f"<{len(texts)}Q", _as_64_bits(texts)))
 
 
 def _signed32(texts: list[bytes]) -> list[int]:
-    if max(map(len, texts)) > 8:
+    if max(map(len, texts), default=0) > 8:
         return [read_int32(text, 0)[0] for text in texts]
     return list(struct.unpack(f"<{2 * len(texts)}i", _as_64_bits(texts))[::2])
 
