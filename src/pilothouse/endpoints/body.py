@@ -131,6 +131,7 @@ class BodyDecoder:
     exact_kinds: ClassVar[bool] = False  # the names of kind and version have their case, in JSON and YAML too
     patch_types: ClassVar[tuple[str, ...]] = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)  # beside apply
     needs_kind: ClassVar[bool] = False  # whether a patched document must say its kind
+    by_name: ClassVar[bool] = False  # whether documents are quoted with their members sorted: they have no Go type
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import JSONError, type_meta
 from pilothouse.machinery.patch import STRATEGIC_PATCH, Patch, parse_patch, restore
+from pilothouse.machinery.patch.quoted import by_name
 from pilothouse.registry.codec import with_revision_behind_uid
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object
@@ -95,7 +96,7 @@ def _typed(
     scope.body.check_patched(kind, api_version, value)
     version = _version_of(scope, kind, api_version)
     if version is None:
-        raise _refused(patch, value, old, scope.body.other_kind(api_version, kind))
+        raise _refused(scope, patch, value, old, scope.body.other_kind(api_version, kind))
     kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
     document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
     if patch.floats:
@@ -107,15 +108,15 @@ def _typed(
             obj = scope.body.decode_version({**document, **kept}, findings, version)
     except DecodeError as error:
         if patch.media_type != STRATEGIC_PATCH:
-            raise _refused(patch, value, old, str(error)) from error
+            raise _refused(scope, patch, value, old, str(error)) from error
         wrapped = restore.wrapped(target.schema, document)
         if wrapped is document:
-            raise _refused(patch, value, old, restore.problem(target.schema, document) or str(error)) from error
+            raise _refused(scope, patch, value, old, restore.problem(target.schema, document) or str(error)) from error
         return _typed(scope, patch, {**value, **wrapped}, old, notes, write, told)
     write.load.floats = findings.floats
     findings.strict.sort()  # the original looks at the document with its members sorted
     if findings.strict and write.field_validation == "Strict":
-        raise _refused(patch, value, old, f"strict decoding error: {', '.join(findings.strict)}")
+        raise _refused(scope, patch, value, old, f"strict decoding error: {', '.join(findings.strict)}")
     if findings.strict and write.field_validation == "Warn" and not told:
         told += findings.strict
         for text in findings.strict:
@@ -130,24 +131,32 @@ def _type_meta(scope: Scope, patch: Patch, value: Any, old: Object) -> tuple[str
     try:
         api_version, kind = type_meta(value)
     except JSONError as error:
-        raise _refused(patch, value, old, (strategic and restore.wrong_type_meta(value)) or str(error)) from error
+        raise _refused(
+            scope, patch, value, old, (strategic and restore.wrong_type_meta(value)) or str(error)
+        ) from error
     if not kind and scope.body.needs_kind:
-        raise _refused(patch, value, old, f"Object 'Kind' is missing in '{patch.shown(_in_order(patch, value, old))}'")
+        shown = patch.shown(_in_order(scope, patch, value, old))
+        raise _refused(scope, patch, value, old, f"Object 'Kind' is missing in '{shown}'")
     if strategic:  # it is put into an object of the type, which says by itself what it is
         return target.kind, target.api_version
     try:
         group, version = groupversion.parts(api_version)
     except ValueError as error:
-        raise _refused(patch, value, old, str(error)) from error
+        raise _refused(scope, patch, value, old, str(error)) from error
     return kind or target.kind, groupversion.api_version(group, version) or target.api_version
 
 
-def _refused(patch: Patch, value: Any, old: Object, why: str) -> APIError:
-    return patch.refused(_in_order(patch, value, old), why)
+def _refused(scope: Scope, patch: Patch, value: Any, old: Object, why: str) -> APIError:
+    return patch.refused(_in_order(scope, patch, value, old), why)
 
 
-def _in_order(patch: Patch, value: Any, old: Object) -> Any:
+def _in_order(scope: Scope, patch: Patch, value: Any, old: Object) -> Any:
     """The patched document as it is quoted, which has metadata that was left alone in the order of its type."""
+    if scope.body.by_name:
+        try:
+            return by_name(value)
+        except RecursionError:  # it is quoted as it is
+            return value
     ordered, metadata = patch.ordered(value), old["metadata"]
     if isinstance(ordered, dict) and ordered.get("metadata") is metadata:
         return {**ordered, "metadata": with_revision_behind_uid(old["metadata"])}

@@ -38,6 +38,7 @@ class CustomBody(_Patches):
     """Bodies of one custom resource in one version. `stored` is false where the version is not that of storage."""
 
     needs_kind = True
+    by_name = True
 
     def __init__(
         self,
