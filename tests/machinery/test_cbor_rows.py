@@ -98,6 +98,22 @@ def test_values_nobody_wants_change_no_answer(around: bytes, value: bytes) -> No
         assert str(told.value) == str(expected.value)
 
 
+def test_values_nobody_wants_may_be_of_many_forms_and_names_of_any_length() -> None:
+    chance = random.Random(2)
+    values: list[Any] = [[1, 70_000], b"a text", {b"a": 1}, 3, None, cbor2.CBORTag(300, 5)]
+    wrong = {f"{chance.randrange(1000)}-{number}".encode(): chance.choice(values) for number in range(5000)}
+    for around in ("data", "x"):
+        data = cbor2.dumps({around.encode(): wrong}, indefinite_containers=True)
+        read = cbor.loads_body(data, config_map())
+        assert list(read[around]) == [name.decode() for name in wrong]
+        assert _told(read) == _told(cbor.loads(data))
+        twice = data[:-2] + cbor2.dumps([*wrong][4000]) + b"\x01\xff\xff"
+        with pytest.raises(cbor.CBORError, match=r"duplicate map key .* at map element index 5000"):
+            cbor.loads_body(twice, config_map())
+        with pytest.raises(cbor.CBORError, match="EOF"):
+            cbor.loads_body(data[:-2] + b"\x41b\x82\x01", config_map())
+
+
 def _told(value: Any) -> str:
     """Why a value is no ConfigMap; what becomes of it otherwise."""
     try:

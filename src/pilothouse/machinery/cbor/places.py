@@ -61,8 +61,8 @@ class Places(Strings):
         return most_items(schema.items)  # the items of a list of objects may be more
 
     def _are_wanted(self, made: dict[str, Any], names: list[str], depth: int) -> bool:
-        """Whether the values that come next in an object are: not if its type has no place for them, or for one that
-        was `made`, or all is refused.
+        """Whether the values that come next in an object, with these `names` if they are known, are: not if its type
+        has no place for them, or for one that was `made`, or all is refused.
         """
         if self.error is not None:
             return False
@@ -70,7 +70,7 @@ class Places(Strings):
         if schema is None or schema is _NOWHERE:
             return schema is None
         if schema.kind == s.STRUCT:
-            return not schema.properties.keys().isdisjoint(names)
+            return not names or not schema.properties.keys().isdisjoint(names)
         if self.applied:
             return True
         good = _CLASSES.get(schema.items.kind) if schema.kind == s.MAP else None

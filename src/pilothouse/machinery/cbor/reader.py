@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from itertools import islice, repeat
+from itertools import repeat
 from typing import Any, Final
 
 import orjson
@@ -28,6 +28,7 @@ from pilothouse.machinery.schema import Schema
 _LEAST: Final = rows.LEAST
 _FEW: Final = 16  # items of one byte
 _PIECE: Final = 1 << 16  # items that one call makes
+_STRETCH: Final = 1 << 14  # bytes of members that are stepped over together
 _TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
 _NOTHING: Final[list[Any]] = []  # what stands for what is not wanted: no scalar
@@ -68,8 +69,8 @@ def loads_sequence(data: bytes) -> list[Any]:
 
 
 class _Reader(Places):
-    """`named`: whether the names at the top are good. `shapes`: those of items that were seen, by whether all is
-    refused. `patience`: the place from where on it is worth to look for many members that are alike.
+    """`named`: whether the names at the top are good. `shapes`: those that were seen, by whether all is refused,
+    and whether they are of members. `patience`: the place from where on it is worth to look for many that are alike.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
@@ -82,7 +83,7 @@ class _Reader(Places):
         self.text = data.decode("latin-1")  # a sign for each byte
         self.patience = 0
         self.named = True
-        self.shapes: dict[bool, Shapes] = {}
+        self.shapes: dict[tuple[bool, bool], Shapes] = {}
 
     def whole(self) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
@@ -230,11 +231,11 @@ class _Reader(Places):
                 values = self._values(list(plain)) if wanted else repeat(_NOTHING, len(names))
             if not names or values is None:
                 self.patience = at + length
-                break
+                return (at, left) if self._are_wanted(made, [], depth) else self._passed(made, at, left, depth)
             before = len(made)
             made.update(zip(names, values, strict=True))
             if len(made) < before + len(names):
-                good = self._until_twice(made, before, names)
+                good = rows.until_twice(made, before, names)
                 return at + length // len(names) * good, left - good
             at, left = at + length, left - len(names)
             self.raw = self.raw or raw
@@ -242,6 +243,28 @@ class _Reader(Places):
             if self.room < 4 * len(made):
                 raise CBORTooLong
         return at, left
+
+    def _passed(self, made: dict[str, Any], at: int, left: int, depth: int) -> tuple[int, int]:
+        """Steps over some members whose values are not wanted, of which only the names are kept; but not over those
+        that have a name that is there already. The place behind them, and how many are left.
+        """
+        data, deeper, seen = self.data, MAX_DEPTH - depth, self._shapes(named=True)
+        pattern = seen.pattern(deeper)
+        if (pattern is None or pattern.match(data, at) is None) and seen.learn(data, at, deeper):
+            pattern = seen.pattern(deeper)
+        behind, rest = at, left
+        while pattern is not None and not 0 <= rest < shapes.SOME and behind - at < _STRETCH:
+            found = pattern.match(data, behind)
+            if found is None:
+                break
+            behind, rest = found.end(), rest - shapes.SOME
+        names = seen.names(self.text[at:behind], deeper) if behind > at else []
+        fresh: dict[str, Any] = dict.fromkeys(names, _NOTHING)
+        if len(fresh) < len(names) or not made.keys().isdisjoint(fresh):
+            self.patience = behind
+            return at, left
+        made.update(fresh)
+        return behind, rest
 
     def _values(self, encoded: list[bytes]) -> list[Any] | None:
         """The values of items that are good, if many of them are equal."""
@@ -262,20 +285,6 @@ class _Reader(Places):
             raise CBORTooLong
         made: list[Any] = orjson.loads(b"[%b]" % copies)
         return made
-
-    @staticmethod
-    def _until_twice(made: dict[str, Any], before: int, names: list[str]) -> int:
-        """Leaves the first members in an object, and those behind them until a name comes that is there already. How
-        many these are. What the values are matters no more: all is refused.
-        """
-        kept: dict[str, Any] = dict(islice(made.items(), before))
-        for name in names:
-            if name in kept:
-                break
-            kept[name] = None
-        made.clear()
-        made.update(kept)
-        return len(kept) - before
 
     def _list(self, at: int, left: int, depth: int, later: int) -> list[Any]:
         data, text, tiny, small = self.data, self.text, TINY, SMALL
@@ -388,8 +397,7 @@ class _Reader(Places):
 
     def _ahead(self, at: int, left: int, depth: int) -> tuple[int, int]:
         """Steps over as many items as can be had at once."""
-        data, deeper, loose = self.data, MAX_DEPTH - depth, self.error is not None
-        seen = self.shapes.get(loose) or self.shapes.setdefault(loose, Shapes(loose=loose))
+        data, deeper, seen = self.data, MAX_DEPTH - depth, self._shapes(named=False)
         plain = runs.plain_items(deeper)
         if seen.pattern(deeper) is None:
             seen.learn(data, at, deeper)
@@ -402,6 +410,10 @@ class _Reader(Places):
                         at, left = at + len(same), left - items
             if 0 <= left < shapes.SOME or not seen.learn(data, at, deeper):
                 return at, left
+
+    def _shapes(self, *, named: bool) -> Shapes:
+        key = self.error is not None, named
+        return self.shapes.get(key) or self.shapes.setdefault(key, Shapes(loose=key[0], named=named))
 
     def _key(self, at: int, depth: int) -> str:
         """The name of a member, whatever it is."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from pilothouse.machinery.cbor.firsts import LONGER, SHORT, SMALL, small_values
@@ -65,6 +65,20 @@ def items(data: bytes, at: int, most: int, deeper: int) -> list[bytes]:
         return []
     number = _alike(data, at, item.size, item.columns, most)
     return list(_pieces(data[at : at + number * item.size], 0, item.size)) if number >= LEAST else []
+
+
+def until_twice(made: dict[str, Any], before: int, names: list[str]) -> int:
+    """Leaves the first `before` members in an object, and those behind them until a name comes that is there already.
+    How many these are. What the values are matters no more: all is refused.
+    """
+    kept: dict[str, Any] = dict(islice(made.items(), before))
+    for name in names:
+        if name in kept:
+            break
+        kept[name] = None
+    made.clear()
+    made.update(kept)
+    return len(kept) - before
 
 
 def often_equal(encoded: Collection[bytes]) -> bool:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Final
 
 from pilothouse.machinery.cbor import model, numbers, runs
+from pilothouse.machinery.cbor.firsts import SHORT
 from pilothouse.machinery.cbor.heads import head
 from pilothouse.machinery.cbor.model import CBORError
 
@@ -30,6 +31,7 @@ _LOOSE_VALUES: Final[dict[int, bytes]] = {
     **dict.fromkeys(range(0xE0, 0xF9), rb"(?:[\xe0-\xf7]|\xf8[\x20-\xff])"),
 }
 _SIZES: Final = {first: form.size for first, form in numbers.FORMS.items()} | {0xF8: 2}  # of others it is 1
+_NAME: Final = b"|".join(rb"[\x%x\x%x][\x00-\x7f]{%d}" % (0x40 + size, 0x60 + size, size) for size in range(1, 24))
 _LOOSE_TEXT: Final = rb"(?:\x60|%b)" % b"|".join(rb"\x%x.{%d}" % (0x60 + size, size) for size in range(1, 24))
 
 
@@ -38,12 +40,13 @@ class _Odd(Exception):
 
 
 class Shapes:
-    """Those in a document."""
+    """Those in a document. `named`: of the values of members, whose names are short and ASCII."""
 
-    __slots__ = ("_known", "_loose", "_patterns", "_tries")
+    __slots__ = ("_known", "_loose", "_named", "_patterns", "_tries")
 
-    def __init__(self, *, loose: bool = False) -> None:
+    def __init__(self, *, loose: bool = False, named: bool = False) -> None:
         self._loose = loose
+        self._named = named
         self._known: dict[int, dict[bytes, None]] = {}  # by how deep their items may be
         self._patterns: dict[int, re.Pattern[bytes]] = {}
         self._tries = _TRIES
@@ -62,6 +65,7 @@ class Shapes:
         items, at = data[at : at + _LOOKED_AT], 0
         try:
             for _ in range(SOME):
+                at += SHORT[items[at]] if self._named else 0
                 shape, at = _shape(items, at, deeper, self._loose)
                 if at > len(items):
                     break
@@ -74,8 +78,18 @@ class Shapes:
             pass  # as many as there are
         if len(known) == before:
             return False
-        self._patterns[deeper] = re.compile(rb"(?:%b){%d}" % (b"|".join(known), SOME), re.DOTALL)
+        self._patterns[deeper] = re.compile(rb"(?:%b){%d}" % (self._one(deeper), SOME), re.DOTALL)
         return True
+
+    def _one(self, deeper: int) -> bytes:
+        shapes = b"|".join(self._known[deeper])
+        return rb"(?:%b)(?:%b)" % (_NAME, shapes) if self._named else shapes
+
+    def names(self, text: str, deeper: int) -> list[str]:
+        """The names of members that were stepped over. `text` has a sign for each of their bytes."""
+        shapes = b"|".join(self._known[deeper])
+        one = re.compile((rb"(%b)(?:%b)" % (_NAME, shapes)).decode("latin-1"), re.DOTALL)  # re knows it after the first
+        return [name[1:] for name in one.findall(text)]
 
 
 def _shape(data: bytes, at: int, deeper: int, loose: bool) -> tuple[bytes, int]:
