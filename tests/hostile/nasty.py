@@ -61,7 +61,7 @@ def wide_map(size: int = SIZE) -> bytes:
 
 
 def at_random(*units: bytes) -> bytes:
-    return b"".join(random.Random(1).choices(units, k=SIZE // len(units[0])))
+    return b"".join(random.Random(1).choices(units, k=SIZE * len(units) // sum(map(len, units))))
 
 
 def entries_at_random() -> bytes:

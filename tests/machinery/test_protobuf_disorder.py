@@ -166,6 +166,18 @@ def test_entries_that_look_alike_are_read_as_others_are(form: int) -> None:
             read("ConfigMap", data[:at])
 
 
+@pytest.mark.parametrize("signs", [b"ab", b"a\xff\xc3\xa9", bytes(range(256))])
+def test_keys_and_values_that_are_no_text_are_replaced_as_each_of_them_would_be(signs: bytes) -> None:
+    rng = random.Random(len(signs))
+    entries = [(bytes(rng.choices(signs, k=4)), bytes(rng.choices(signs, k=2))) for _ in range(3000)]
+    expected = {}
+    for key, value in entries:
+        one = read("ConfigMap", field(2, field(1, key) + field(2, value)))["data"]
+        expected.update(one)
+    data = b"".join(field(2, field(1, key) + field(2, value)) for key, value in entries)
+    assert read("ConfigMap", data)["data"] == expected
+
+
 def test_numbers_of_a_list_may_be_packed_or_not() -> None:
     def groups(data: bytes) -> object:
         return read("PodSecurityContext", data).get("supplementalGroups")

@@ -24,9 +24,11 @@ from pilothouse.machinery.protobuf.wire import ProtobufError, narrow, read_unsig
 Reader = Callable[..., tuple[dict[str, Any], int]]
 
 MANY: Final = 8192  # bytes of a map that are read entry by entry
-_PIECE: Final = 16 << 10  # bytes of a map that are read at once
+_PIECE: Final = 32 << 10  # bytes of a map that are read at once
 _TINY: Final = 8  # bytes of entries that are likely to be told more than once
 _ALIKE: Final = 32  # entries that are worth being cut at the same places
+_RUN: Final = 64  # texts that are read together, with a sign between them that is in none
+_BETWEEN: Final = "".join(map(chr, range(128)))
 _MARKS: Final = 16  # bytes of an entry, beside its key and its value, in which such entries are compared
 
 
@@ -108,8 +110,8 @@ def _take(
     except (IndexError, ProtobufError):
         return at
     if not text[at:behind].isascii():
-        names = [*map(_whole, names)]
-        wires = wires if values is not None else [*map(_whole, wires)]
+        names = _all_whole(names)
+        wires = wires if values is not None else _all_whole(wires)
     found += wires if values is None else values(wires)
     keys += names
     return behind
@@ -195,6 +197,21 @@ def _short_entries(tag: str) -> re.Pattern[str]:
 
 def _whole(wire: str) -> str:
     return wire if wire.isascii() else narrow(wire)
+
+
+def _all_whole(wires: list[str]) -> list[str]:
+    found: list[str] = []
+    for at in range(0, len(wires), _RUN):
+        run = wires[at : at + _RUN]
+        text = "".join(run)
+        between = next((sign for sign in _BETWEEN if sign not in text), "")
+        if text.isascii():
+            found += run
+        elif between:
+            found += narrow(between.join(run)).split(between)
+        else:
+            found += map(_whole, run)
+    return found
 
 
 def in_order(keys: list[str], values: list[Any]) -> dict[str, Any]:

@@ -234,7 +234,8 @@ def _quantity(payload: bytes) -> str:
         raise ProtobufError("unexpected EOF")
     text = narrow(payload[at:].decode("latin-1"))
     try:
-        parse(text)  # spaces around it are for JSON only
+        if text.strip(" ") != text:
+            parse(text)  # which raises: spaces around it are for JSON only
         return shown(text)
     except QuantityError as error:
         raise BadValue(str(error)) from None
