@@ -272,7 +272,17 @@ def only_plain_numbers(value: Any) -> bool:
         text: bytes | None = orjson.dumps(value)
     except TypeError:
         text = jsonexact.compact(value)
-    return text is not None and not may_have_odd_floats(text) and not has_digits(text, _MANY_DIGITS)
+    if text is None:
+        return all(_only_plain(kinds, level) for kinds, level in jsondeep.levels(value))
+    return not may_have_odd_floats(text) and not has_digits(text, _MANY_DIGITS)
+
+
+def _only_plain(kinds: set[type], items: list[Any]) -> bool:
+    if int in kinds:
+        numbers = [item for item in items if item.__class__ is int]
+        if min(numbers) < -_INT64 or max(numbers) >= _INT64:
+            return False
+    return kinds <= _PLAIN
 
 
 def has_whole_float(value: Any) -> bool:
@@ -315,6 +325,7 @@ def _plain_number(value: Any) -> Any:
 
 
 _SETTLED: Final = frozenset((str, bool, type(None)))
+_PLAIN: Final = _SETTLED | {int, dict, list}
 
 
 _META_NAMES: Final = {"apiversion": "apiVersion", "kind": "kind"}
