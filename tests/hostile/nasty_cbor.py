@@ -56,6 +56,11 @@ def numbered(value: bytes, size: int = SIZE) -> bytes:
     return b"".join(text(str(number)) + value for number in range(size // 8))
 
 
+def uneven(value: bytes, size: int = SIZE) -> bytes:
+    """Members with this value, whose names are of changing length."""
+    return b"".join(text("x" * (number % 7) + str(number)) + value for number in range(size // 12))
+
+
 CBORS: Final[tuple[Body, ...]] = (
     ("empty objects", "pods", lambda: containers(listed(b"\xa0"))),
     ("empty objects, counted", "pods", lambda: containers(counted(0x80, SIZE) + fill(b"\xa0"))),
@@ -111,6 +116,10 @@ CBORS: Final[tuple[Body, ...]] = (
     ("pairs for texts", "configmaps", lambda: data(numbered(b"\x82\x01\x01"))),
     ("endless objects for texts", "configmaps", lambda: data(numbered(b"\xbf\x41a\x01\xff"))),
     ("times for texts", "configmaps", lambda: data(numbered(b"\xc1\x1a\x10\x00\x00\x00"))),
+    ("pairs for texts, names of any length", "configmaps", lambda: data(uneven(b"\x82\x01\x01"))),
+    ("pairs and texts in turns", "configmaps",
+     lambda: data(b"".join(text(str(n)) + (b"\x82\x01\x01", b"\x41a")[n % 2] for n in range(SIZE // 8)))),
+    ("values nobody knows at the top", "configmaps", lambda: b"\xbf" + numbered(b"\xf7") + b"\xff"),
     ("values with zeros", "configmaps", lambda: data(numbered(b"\x42\0a"))),
     ("managed pairs", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("managedFields") + b"\x81\xa1" + text("fieldsV1")
