@@ -163,8 +163,9 @@ def test_objects_of_a_definition(tell: Callable[[Story], None], words: Iterator[
         made = new_class("CustomResourceDefinition", "apiextensions.k8s.io/v1", namespaced=False)
         crd: APIObject = await made(definition(word), api=api)
         await crd.create()
-        while not crd.raw["status"].get("conditions"):  # this client's wait takes no null
-            await crd.refresh()
+        async with asyncio.timeout(LIMIT):
+            while not crd.raw["status"].get("conditions"):  # this client's wait takes no null
+                await crd.refresh()
         await crd.wait("condition=Established", timeout=LIMIT)
         boats = new_class("Boat", f"{word}.example.com/v1", namespaced=True)
         one = boat(word, "b")

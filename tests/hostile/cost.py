@@ -29,7 +29,10 @@ _REFUSED: Final = 400
 
 
 def spent(pid: int) -> float:
-    """Milliseconds of CPU that a process has used: the system counts each thread in nanoseconds."""
+    """Milliseconds of CPU that a process has used: the system counts each thread in nanoseconds.
+
+    What `assault` asks for, the whole process in ticks of 10 ms, is too coarse here.
+    """
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:

@@ -131,9 +131,8 @@ class Schema:
         self.embedded = embedded
         self.union = union
         self.shortest = 0  # bytes of JSON that a value has at least, with its defaults; 0 where nobody has counted
-        self.defaults: tuple[
-            bytes, ...
-        ] = ()  # members in JSON that are added where they are missing, if not longer ones
+        # Members in JSON that are added where they are missing, if not longer ones.
+        self.defaults: tuple[bytes, ...] = ()
         self.stamped = False  # its values come again and again, out of templates: what is worked out of one is kept
         self.compiled: dict[Hashable, Any] = {}  # walkers made from this schema, by the walker's name
 

@@ -39,10 +39,6 @@ class Patch:
         self._before: dict[str, Any] = {}  # of the last run, whose result may be refused
         self._opened: jsonpatch.Opened | None = None
 
-    def compare_texts(self, data: bytes) -> None:
-        """Of a JSON Patch that was read from `data`: its tests look at how a value is written."""
-        self._value = astold.with_texts(self._value, data)
-
     def __call__(self, obj: dict[str, Any]) -> tuple[Any, list[str]]:
         """A new dict, whose parts may be those of `obj` and of the patch; or a list, which is no object of any type.
 
@@ -90,13 +86,13 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
     except JSONError:
         raise bad_request("invalid JSON patch") from None
     try:
-        checked = check(value, strict=strict)
+        checked: Any = check(value, strict=strict)
     except APIError as refusal:
         return Patch(media_type, value, schema, [], refusal)
-    patch = Patch(media_type, checked, schema, _findings(media_type, data, value) if strict else [])
-    if media_type == JSON_PATCH:
-        patch.compare_texts(data)
-    return patch
+    findings = _findings(media_type, data, value) if strict else []
+    if media_type == JSON_PATCH:  # its tests look at how a value is written
+        checked = astold.with_texts(checked, data)
+    return Patch(media_type, checked, schema, findings)
 
 
 def _too_great(media_type: str, why: str) -> str:

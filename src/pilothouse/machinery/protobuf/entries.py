@@ -180,7 +180,7 @@ def _take_apart(entries: list[str], start: int) -> tuple[list[str], list[str]]:
                     wires.append("")
                     continue
         except IndexError:
-            pass
+            pass  # it is too short for that, and is read as any message
         data = entry.encode("latin-1")
         key_from, key_to, value_from, value_to = entry_parts(data, start, len(data))
         keys.append(entry[key_from:key_to])
