@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,16 +12,14 @@ import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
-from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import jsonexact, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
-from pilothouse.machinery.jsoncodec import go_float, plain_floats, surely_unique
-from pilothouse.machinery.typed.text import syntax
+from pilothouse.machinery.jsoncodec import plain_floats, surely_unique
+from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, TOO_DEEP, Builder, NotMet, TextError
 from pilothouse.machinery.yamlcodec.errors import YAMLError
-from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
+from pilothouse.machinery.yamlcodec.runs import shortened
 
-DEEPEST: Final = 10_000
 _LONG: Final = 1 << 15  # bytes from which on a text is looked through first
 _ALIAS: Final = re.compile(rb"\*[\w-]")  # what may be one
 _BARE_LIST: Final = re.compile(rb"(?:\[|- )[^:?&*!.<]*")
@@ -30,12 +27,8 @@ _EXPONENT: Final = re.compile(rb"[0-9][eE]")
 _SECOND: Final = (b"\n---", b"\n...", b"\r---", b"\r...")  # what may begin another document
 _BEHIND: Final = "did not find expected <document start>"  # of what stands behind the only document that is read
 _NONE: Final = type(None)
-_TOO_DEEP: Final = f"yaml: exceeded max depth of {DEEPEST}"
-_MERGE: Final = "<<"
-_MOST_KNOWN: Final = 4096
 _BEYOND: Final = 18  # digits of a number that may be none of int64
 _HUGE: Final = 19  # and of one that the parser's reader takes otherwise
-_MOST_REPEATED: Final = 1000  # keys that are noted; more would only make the answer long
 
 
 def loads(data: bytes) -> Any:
@@ -54,8 +47,9 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
         found = _as_json(data)
         if found is not None:
             return found
-    builder = _Builder()
-    return _built(data, builder), builder.repeated
+    aliases = _ALIAS.search(data) is not None
+    found = _shortly(data, aliases) if len(data) >= _LONG else None
+    return _built(data, aliases) if found is None else found
 
 
 def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
@@ -115,7 +109,7 @@ def _repeated(data: bytes) -> list[str]:
         notes = _Notes()
         seen: set[str] = set()
         for key, item in pairs:
-            if len(notes) >= _MOST_REPEATED:
+            if len(notes) >= MOST_REPEATED:
                 break
             if item.__class__ in _HOLDERS and item:
                 notes += _within(item)
@@ -124,7 +118,7 @@ def _repeated(data: bytes) -> list[str]:
             seen.add(key)
         return notes
 
-    return _within(json.loads(data, object_pairs_hook=noted))[:_MOST_REPEATED]
+    return _within(json.loads(data, object_pairs_hook=noted))[:MOST_REPEATED]
 
 
 _HOLDERS: Final[frozenset[type]] = frozenset((_Notes, list))
@@ -150,39 +144,86 @@ def duplicates_text(repeated: list[str]) -> str:
     return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
 
 
-class _TextError(YAMLError):
-    """What is wrong with the text of a document. The original tells it before anything that the document says."""
+def _shortly(data: bytes, aliases: bool) -> tuple[Any, list[str]] | None:
+    """The value of a document that has long runs, which are not read line by line; None where there are none.
 
+    Also None where that tells less than reading the document would. Raises YAMLError.
+    """
+    short = shortened(data, aliases)
+    if short is None:
+        return None
+    builder = Builder(short)
+    parser = yaml.CLoader(short.text)
+    event: Any = None
 
-def _built(data: bytes, builder: _Builder) -> Any:
-    """The value of the first document. Raises YAMLError."""
-    # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
-    parser = yaml.CLoader(data)
+    def next_event() -> Any:
+        nonlocal event
+        event = parser.get_event()
+        return event
+
     try:
-        checked = len(data) >= _LONG and not _ALIAS.search(data) and not any(mark in data for mark in _SECOND)
-        if checked:
-            _check(data)
-            if _is_bare_list(data):
-                return []
-        return _first(parser, builder, checked)
-    except ReaderError as wrong:
-        raise YAMLError(f"yaml: {_reason(wrong)}") from None
+        value = builder.build(next_event)
+        return None if builder.missed() else (value, builder.repeated)
+    except (NotMet, ReaderError):
+        return None
+    except TextError:
+        if builder.missed(event.start_mark.line):
+            return None
+        raise
     except yaml.MarkedYAMLError as wrong:
-        if wrong.problem == "exceeded maximum nesting depth":  # this parser goes less deep
-            raise YAMLError(_TOO_DEEP) from None
-        raise YAMLError(f"yaml: {_where(wrong)}{wrong.problem or 'unknown problem parsing YAML content'}") from None
+        if builder.missed(_line(wrong)):
+            return None
+        raise _wrong(wrong, short.line) from None
+    except YAMLError as said:
+        wrong_text = _behind(parser, builder)
+        if builder.missed(None if wrong_text is None else _line(wrong_text)):
+            return None
+        raise (said if wrong_text is None else _wrong(wrong_text, short.line)) from None
     finally:
         parser.dispose()
 
 
-def _first(parser: yaml.CLoader, builder: _Builder, checked: bool) -> Any:
+def _behind(parser: yaml.CLoader, builder: Builder) -> yaml.MarkedYAMLError | None:
+    """What is wrong with the text behind something that a document says: that is told first."""
+    try:
+        event = parser.get_event()
+        while event.__class__ not in (yaml.DocumentEndEvent, yaml.StreamEndEvent, _NONE):
+            builder.pass_by(event)
+            event = parser.get_event()
+    except yaml.MarkedYAMLError as wrong:
+        return wrong
+    return None
+
+
+def _built(data: bytes, aliases: bool) -> tuple[Any, list[str]]:
+    """The value of the first document, read event by event. Raises YAMLError."""
+    builder = Builder()
+    # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
+    parser = yaml.CLoader(data)
+    try:
+        checked = len(data) >= _LONG and not aliases and not any(mark in data for mark in _SECOND)
+        if checked:
+            _check(data)
+            if _is_bare_list(data):
+                return [], []
+        return _first(parser, builder, checked), builder.repeated
+    except ReaderError as wrong:
+        raise YAMLError(f"yaml: {_reason(wrong)}") from None
+    except yaml.MarkedYAMLError as wrong:
+        raise _wrong(wrong) from None
+    finally:
+        parser.dispose()
+
+
+def _first(parser: yaml.CLoader, builder: Builder, checked: bool) -> Any:
     try:
         return builder.build(parser.get_event)
-    except _TextError:
+    except TextError:
         raise
     except YAMLError:
-        while not checked and parser.get_event().__class__ not in (yaml.DocumentEndEvent, yaml.StreamEndEvent, _NONE):
-            pass
+        wrong = None if checked else _behind(parser, builder)
+        if wrong is not None:
+            raise wrong from None
         raise
 
 
@@ -221,216 +262,23 @@ def _reason(wrong: ReaderError) -> str:
     return reason.decode() if isinstance(reason, bytes) else str(reason)
 
 
-def _where(wrong: yaml.MarkedYAMLError) -> str:
-    """Go counts lines from 0 and adds one for the scanner only; line 0 is not shown."""
+def _line(wrong: yaml.MarkedYAMLError) -> int:
+    """The line where something is wrong, from 0."""
+    mark = wrong.problem_mark or wrong.context_mark
+    return int(mark.line) if mark is not None else 0
+
+
+def _wrong(wrong: yaml.MarkedYAMLError, line_of: Callable[[int], int] = int) -> YAMLError:
+    """What the original says of a text that is none; `line_of` tells the line of the whole document, from 0.
+
+    Go counts lines from 0 and adds one for the scanner only; line 0 is not shown.
+    """
+    if wrong.problem == "exceeded maximum nesting depth":  # this parser goes less deep
+        return YAMLError(TOO_DEEP)
+    line = 0
     if wrong.problem_mark is not None and wrong.problem_mark.line:
-        line = wrong.problem_mark.line + (1 if isinstance(wrong, ScannerError) else 0)
+        line = line_of(wrong.problem_mark.line) + (1 if isinstance(wrong, ScannerError) else 0)
     elif wrong.context_mark is not None:
-        line = wrong.context_mark.line
-    else:
-        line = 0
-    return f"line {line}: " if line else ""
-
-
-_NO_KEY: Final = object()
-
-
-def _by_name(made: dict[str, Any]) -> dict[str, Any]:
-    """An object with its members in order."""
-    names = in_order(made)
-    return made if names == [*made] else {name: made[name] for name in names}
-
-
-class _Builder:
-    def __init__(self) -> None:
-        self.repeated: list[str] = []
-        self.anchors: dict[str, Any] = {}
-        self.known: dict[str, Any] = {**WORDS, _MERGE: math.nan}  # plain scalars that are no texts, or need care
-        self.count = 0  # nodes in all,
-        self.copied = 0  # and those that aliases made
-
-    def build(self, next_event: Callable[[], Any]) -> Any:
-        """The value of the first document, whose events are asked for one by one. Raises YAMLError."""
-        next_event()  # the stream begins
-        if next_event().__class__ is not yaml.DocumentStartEvent:
-            return None
-        value = self._value(next_event)
-        next_event()  # the document's end: what stands there may be wrong
-        return plain_floats(value) if value.__class__ is not dict else value
-
-    def _value(self, next_event: Callable[[], Any]) -> Any:
-        """The next value, with all that is in it."""
-        scalar, sequence, sequence_end = yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.SequenceEndEvent
-        mapping, mapping_end = yaml.MappingStartEvent, yaml.MappingEndEvent
-        known, repeated = self.known, self.repeated
-        # The collection that is being read; of a mapping, the key whose value comes next; and the collections around.
-        made: Any = None
-        key: Any = _NO_KEY
-        anchor: str | None = None
-        around: list[tuple[Any, Any, str | None]] = []
-        count = 0
-        while True:
-            event = next_event()
-            kind = event.__class__
-            count += 1
-            if kind is scalar:
-                if event.tag is None and event.anchor is None:
-                    value = text = event.value
-                    if not event.style and (text in known or text[0] in NUMERIC):
-                        value = known[text] if text in known else self._plain(text)
-                    if value.__class__ is float:
-                        pass
-                    elif made.__class__ is list:
-                        made.append(value)
-                        continue
-                    elif key is _NO_KEY:
-                        if value.__class__ is str and made is not None:
-                            key = value
-                            continue
-                    elif key.__class__ is str and (key not in made or len(repeated) >= _MOST_REPEATED):
-                        made[key] = value
-                        key = _NO_KEY
-                        continue
-                value = self._scalar(event)
-            elif kind is mapping or kind is sequence:
-                if len(around) >= DEEPEST:
-                    raise _TextError(_TOO_DEEP)
-                around.append((made, key, anchor))
-                made, key, anchor = {} if kind is mapping else [], _NO_KEY, event.anchor
-                if anchor is not None:
-                    self.anchors[anchor] = _UNFINISHED
-                continue
-            elif kind is mapping_end or kind is sequence_end:
-                value = _by_name(made) if made.__class__ is dict and len(made) > 1 else made
-                if anchor is not None:
-                    self.anchors[anchor] = value
-                made, key, anchor = around.pop()
-                if made.__class__ is list:
-                    made.append(value)
-                    continue
-                if key.__class__ is str and key not in made:
-                    made[key] = value
-                    key = _NO_KEY
-                    continue
-            else:
-                value = self._alias(event.anchor or "", count)
-                count = self.count
-            if made is None:
-                return value
-            key = self._add(made, key, value, event)
-
-    def _plain(self, text: str) -> Any:
-        """What a plain scalar means that begins as numbers do."""
-        value = resolve(text)
-        if len(self.known) < _MOST_KNOWN:
-            self.known[text] = value
-        return value
-
-    def _scalar(self, event: Any) -> Any:
-        value = _explicit(event) if event.style or event.tag is not None else resolve(event.value)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = value
-        return value
-
-    def _alias(self, anchor: str, count: int) -> Any:
-        self.count = count
-        if anchor not in self.anchors:
-            raise _TextError(f"yaml: unknown anchor '{anchor}' referenced")
-        if self.anchors[anchor] is _UNFINISHED:
-            raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
-        return self._copy(self.anchors[anchor])
-
-    def _copy(self, value: Any) -> Any:
-        """A copy of what an anchor stands for, with the original's limit on how much aliases may make."""
-        self.count += 1
-        self.copied += 1
-        if self.copied > 100 and self.count > 1000 and self.copied > self.count * _allowed(self.count):
-            raise YAMLError("yaml: document contains excessive aliasing")
-        if value.__class__ is dict:
-            return {key: self._copy(item) for key, item in value.items()}
-        return [self._copy(item) for item in value] if value.__class__ is list else value
-
-    def _add(self, made: Any, key: Any, value: Any, event: Any) -> Any:
-        """Puts what came into a collection: the key whose value comes next."""
-        if made.__class__ is list:
-            made.append(_finite(value) if value.__class__ is float else value)
-        elif key is _NO_KEY:
-            return _Merge if value == _MERGE and _is_merge(event) else value
-        elif key is _Merge:
-            self._merge(made, value, event)
-        else:
-            self._set(made, key, value, event)
-        return _NO_KEY
-
-    def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
-        if found is None:
-            shown = "<nil>" if value is None else syntax(value)
-            raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
-        key = found if found.__class__ is str else _key(found)
-        if key in made and len(self.repeated) < _MOST_REPEATED:
-            shown = quote(key) if found.__class__ is str else key
-            self.repeated.append(f"line {event.start_mark.line + 1}: key {shown} already set in map")
-        made[key] = _finite(value) if value.__class__ is float else value
-
-    def _merge(self, made: dict[str, Any], value: Any, event: Any) -> None:
-        for source in reversed(value) if value.__class__ is list else [value]:
-            if source.__class__ is not dict:
-                raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
-            for key, item in source.items():
-                made[key] = item
-
-
-_UNFINISHED: Final = object()
-
-
-class _Merge:
-    """Stands for the key of a merge."""
-
-
-def _is_merge(event: Any) -> bool:
-    return isinstance(event, yaml.ScalarEvent) and not event.style and event.tag in (None, "!", f"{TAG}merge")
-
-
-def _allowed(count: int) -> float:
-    """The part of all nodes that aliases may make: 99% of small documents, a tenth of very large ones."""
-    if count <= 400_000:
-        return 0.99
-    if count >= 4_000_000:
-        return 0.1
-    return 0.99 - 0.89 * (count - 400_000) / 3_600_000
-
-
-def _explicit(event: Any) -> Any:
-    """A scalar in quotes or with a tag."""
-    if event.tag is None or event.tag == "!":
-        return event.value
-    try:
-        return tagged(event.tag, event.value)
-    except ScalarError as wrong:
-        raise YAMLError(f"yaml: {wrong}") from None
-
-
-def _finite(value: Any) -> Any:
-    """Numbers as JSON has them."""
-    if value.__class__ is float:
-        if not math.isfinite(value):
-            shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
-            raise YAMLError(f"json: unsupported value: {shown}")
-        return plain_floats(value)
-    return value
-
-
-def _key(value: Any) -> str:
-    """The text of a key that is not text; the original takes numbers and booleans."""
-    if value.__class__ is str:
-        return str(value)
-    if value.__class__ is bool:
-        return "true" if value else "false"
-    if value.__class__ is int:
-        return str(value)
-    if value.__class__ is float:
-        if math.isfinite(value):
-            return go_float(value)
-        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    shown = syntax(value).replace("map[string]", "map[interface {}]")  # what YAML is first read into
-    raise YAMLError(f"yaml: invalid map key: {shown}")
+        line = line_of(wrong.context_mark.line)
+    where = f"line {line}: " if line else ""
+    return YAMLError(f"yaml: {where}{wrong.problem or 'unknown problem parsing YAML content'}")

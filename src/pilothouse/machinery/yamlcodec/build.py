@@ -1,0 +1,321 @@
+"""From the events of a parser to the value of a document, without recursion, as the original reads YAML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import yaml
+
+from pilothouse.kit.sorting import in_order
+from pilothouse.machinery.goquote import quote
+from pilothouse.machinery.jsoncodec import go_float, plain_floats
+from pilothouse.machinery.typed.text import syntax
+from pilothouse.machinery.yamlcodec.errors import YAMLError
+from pilothouse.machinery.yamlcodec.runs import Again, Cut, Items, Members, Shortened
+from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
+
+DEEPEST: Final = 10_000
+TOO_DEEP: Final = f"yaml: exceeded max depth of {DEEPEST}"
+MOST_REPEATED: Final = 1000  # keys that are noted; more would only make the answer long
+_MERGE: Final = "<<"
+_MOST_KNOWN: Final = 4096
+
+
+class TextError(YAMLError):
+    """What is wrong with the text of a document. The original tells it before anything that the document says."""
+
+
+_NO_KEY: Final = object()
+_CUT: Final = object()  # the key that a mark is
+
+
+def _by_name(made: dict[str, Any]) -> dict[str, Any]:
+    """An object with its members in order."""
+    names = in_order(made)
+    return made if names == [*made] else {name: made[name] for name in names}
+
+
+class NotMet(Exception):
+    """A mark stands where its run cannot be."""
+
+
+class Builder:
+    """Makes the value of one document; `short` tells what was cut out of it."""
+
+    def __init__(self, short: Shortened | None = None) -> None:
+        self.repeated: list[str] = []  # what strict decoding finds
+        self.met: set[str] = set()  # the marks that were where their runs can be
+        self._short = short
+        self._cuts = {} if short is None else short.cuts
+        self.anchors: dict[str, Any] = {}
+        # Plain scalars that are no texts, or need care.
+        self.known: dict[str, Any] = {**WORDS, _MERGE: math.nan, **dict.fromkeys(self._cuts, math.nan)}
+        self.count = 0  # nodes in all,
+        self.copied = 0  # and those that aliases made
+
+    def build(self, next_event: Callable[[], Any]) -> Any:
+        """The value of the first document, whose events are asked for one by one. Raises YAMLError."""
+        next_event()  # the stream begins
+        if next_event().__class__ is not yaml.DocumentStartEvent:
+            return None
+        value = self._value(next_event)
+        next_event()  # the document's end: what stands there may be wrong
+        return plain_floats(value) if value.__class__ is not dict else value
+
+    def missed(self, line: int | None = None) -> bool:
+        """Whether a mark was not where its run can be: one of the lines up to `line` and the next one, or any."""
+        return any(mark not in self.met and (line is None or cut.line <= line + 1) for mark, cut in self._cuts.items())
+
+    def pass_by(self, event: Any) -> None:
+        """Looks at an event that is of no interest any more but for the mark it may be."""
+        if event.__class__ is yaml.ScalarEvent and event.value in self._cuts:
+            self.met.add(event.value)
+
+    def _line(self, event: Any) -> int:
+        """The line in which an event begins, from 1."""
+        line: int = event.start_mark.line
+        return (line if self._short is None else self._short.line(line)) + 1
+
+    def _value(self, next_event: Callable[[], Any]) -> Any:
+        """The next value, with all that is in it."""
+        scalar, sequence, sequence_end = yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.SequenceEndEvent
+        mapping, mapping_end = yaml.MappingStartEvent, yaml.MappingEndEvent
+        known, repeated = self.known, self.repeated
+        # The collection that is being read; of a mapping, the key whose value comes next; and the collections around.
+        made: Any = None
+        key: Any = _NO_KEY
+        anchor: str | None = None
+        around: list[tuple[Any, Any, str | None]] = []
+        count = 0
+        while True:
+            event = next_event()
+            kind = event.__class__
+            count += 1
+            if kind is scalar:
+                if event.tag is None and event.anchor is None:
+                    value = text = event.value
+                    if not event.style and (text in known or text[0] in NUMERIC):
+                        value = known[text] if text in known else self._plain(text)
+                    if value.__class__ is float:
+                        pass
+                    elif made.__class__ is list:
+                        made.append(value)
+                        continue
+                    elif key is _NO_KEY:
+                        if value.__class__ is str and made is not None:
+                            key = value
+                            continue
+                    elif key.__class__ is str and (key not in made or len(repeated) >= MOST_REPEATED):
+                        made[key] = value
+                        key = _NO_KEY
+                        continue
+                value = self._scalar(event)
+            elif kind is mapping or kind is sequence:
+                if len(around) >= DEEPEST:
+                    raise TextError(TOO_DEEP)
+                around.append((made, key, anchor))
+                made, key, anchor = {} if kind is mapping else [], _NO_KEY, event.anchor
+                if anchor is not None:
+                    self.anchors[anchor] = _UNFINISHED
+                continue
+            elif kind is mapping_end or kind is sequence_end:
+                value = _by_name(made) if made.__class__ is dict and len(made) > 1 else made
+                if anchor is not None:
+                    self.anchors[anchor] = value
+                made, key, anchor = around.pop()
+                if made.__class__ is list:
+                    made.append(value)
+                    continue
+                if key.__class__ is str and key not in made:
+                    made[key] = value
+                    key = _NO_KEY
+                    continue
+            else:
+                value = self._alias(event.anchor or "", count)
+                count = self.count
+            if made is None:
+                return value
+            if self._cuts and value.__class__ is str and value in self._cuts:
+                self.count = count
+                key = self._put(made, key, value)
+                count = self.count
+            else:
+                key = self._add(made, key, value, event)
+
+    def _plain(self, text: str) -> Any:
+        """What a plain scalar means that begins as numbers do."""
+        value = resolve(text)
+        if len(self.known) < _MOST_KNOWN:
+            self.known[text] = value
+        return value
+
+    def _scalar(self, event: Any) -> Any:
+        value = _explicit(event) if event.style or event.tag is not None else resolve(event.value)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = value
+        return value
+
+    def _alias(self, anchor: str, count: int) -> Any:
+        self.count = count
+        if anchor not in self.anchors:
+            raise TextError(f"yaml: unknown anchor '{anchor}' referenced")
+        if self.anchors[anchor] is _UNFINISHED:
+            raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
+        return self._copy(self.anchors[anchor])
+
+    def _copy(self, value: Any) -> Any:
+        """A copy of what an anchor stands for, with the original's limit on how much aliases may make."""
+        self.count += 1
+        self.copied += 1
+        self._limit()
+        if value.__class__ is dict:
+            return {key: self._copy(item) for key, item in value.items()}
+        return [self._copy(item) for item in value] if value.__class__ is list else value
+
+    def _limit(self) -> None:
+        if self.copied > 100 and self.count > 1000 and self.copied > self.count * _allowed(self.count):
+            raise YAMLError("yaml: document contains excessive aliasing")
+
+    def _add(self, made: Any, key: Any, value: Any, event: Any) -> Any:
+        """Puts what came into a collection: the key whose value comes next."""
+        if made.__class__ is list:
+            made.append(_finite(value) if value.__class__ is float else value)
+        elif key is _NO_KEY:
+            return _Merge if value == _MERGE and _is_merge(event) else value
+        elif key is _Merge:
+            self._merge(made, value, event)
+        elif key is not _CUT:  # what stands behind a mark means nothing
+            self._set(made, key, value, event)
+        return _NO_KEY
+
+    def _put(self, made: Any, key: Any, mark: str) -> Any:
+        """Puts the run that was cut out at a mark into a collection: the key whose value comes next."""
+        cut = self._cuts[mark]
+        run = cut.run
+        if made.__class__ is list and run.__class__ is Items:
+            made += run.values
+            self.count += len(run.values)
+        elif made.__class__ is list and run.__class__ is Again and made and not run.merge:
+            made += self._again(made[-1], run)
+        elif made.__class__ is dict and key is _NO_KEY and run.__class__ is Members:
+            self._put_members(made, run, cut)
+            key = _CUT
+        elif made.__class__ is dict and key is _NO_KEY and run.__class__ is Again and run.merge:
+            if run.alias is not None:
+                self._again(self.anchors.get(run.alias), run)
+            key = _CUT
+        else:
+            raise NotMet(mark)
+        self.met.add(mark)
+        return key
+
+    def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> None:
+        if len(run.values) < len(run.names) or not made.keys().isdisjoint(run.values):
+            line = 1 + (0 if self._short is None else self._short.line(cut.line))
+            seen = set(made)
+            for place, name in enumerate(run.names):
+                if len(self.repeated) >= MOST_REPEATED:
+                    break
+                if name in seen:
+                    at = line + place if run.each else line
+                    self.repeated.append(f"line {at}: key {quote(name)} already set in map")
+                seen.add(name)
+        made.update(run.values)
+        self.count += 2 * len(run.names)
+
+    def _again(self, value: Any, run: Again) -> list[Any]:
+        """So many more of a value that has been read already, counted as if they had been read too."""
+        nodes = _nodes(value)
+        self.count += run.times * (nodes if run.alias is None else nodes + 1)
+        if run.alias is not None:
+            self.copied += run.times * nodes
+            self._limit()
+        return [value] * run.times if value.__class__ not in (dict, list) else [_copy(value) for _ in range(run.times)]
+
+    def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
+        if found is None:
+            shown = "<nil>" if value is None else syntax(value)
+            raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
+        key = found if found.__class__ is str else _key(found)
+        if key in made and len(self.repeated) < MOST_REPEATED:
+            shown = quote(key) if found.__class__ is str else key
+            self.repeated.append(f"line {self._line(event)}: key {shown} already set in map")
+        made[key] = _finite(value) if value.__class__ is float else value
+
+    def _merge(self, made: dict[str, Any], value: Any, event: Any) -> None:
+        for source in reversed(value) if value.__class__ is list else [value]:
+            if source.__class__ is not dict:
+                raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
+            for key, item in source.items():
+                made[key] = item
+
+
+def _nodes(value: Any) -> int:
+    """How many values there are in a short one, itself counted."""
+    if value.__class__ is dict:
+        return 1 + len(value) + sum(map(_nodes, value.values()))
+    return 1 + sum(map(_nodes, value)) if value.__class__ is list else 1
+
+
+def _copy(value: Any) -> Any:
+    if value.__class__ is dict:
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if value.__class__ is list else value
+
+
+_UNFINISHED: Final = object()
+
+
+class _Merge:
+    """Stands for the key of a merge."""
+
+
+def _is_merge(event: Any) -> bool:
+    return isinstance(event, yaml.ScalarEvent) and not event.style and event.tag in (None, "!", f"{TAG}merge")
+
+
+def _allowed(count: int) -> float:
+    """The part of all nodes that aliases may make: 99% of small documents, a tenth of very large ones."""
+    if count <= 400_000:
+        return 0.99
+    if count >= 4_000_000:
+        return 0.1
+    return 0.99 - 0.89 * (count - 400_000) / 3_600_000
+
+
+def _explicit(event: Any) -> Any:
+    """A scalar in quotes or with a tag."""
+    if event.tag is None or event.tag == "!":
+        return event.value
+    try:
+        return tagged(event.tag, event.value)
+    except ScalarError as wrong:
+        raise YAMLError(f"yaml: {wrong}") from None
+
+
+def _finite(value: Any) -> Any:
+    """Numbers as JSON has them."""
+    if value.__class__ is float:
+        if not math.isfinite(value):
+            shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+            raise YAMLError(f"json: unsupported value: {shown}")
+        return plain_floats(value)
+    return value
+
+
+def _key(value: Any) -> str:
+    """The text of a key that is not text; the original takes numbers and booleans."""
+    if value.__class__ is str:
+        return str(value)
+    if value.__class__ is bool:
+        return "true" if value else "false"
+    if value.__class__ is int:
+        return str(value)
+    if value.__class__ is float:
+        if math.isfinite(value):
+            return go_float(value)
+        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    shown = syntax(value).replace("map[string]", "map[interface {}]")  # what YAML is first read into
+    raise YAMLError(f"yaml: invalid map key: {shown}")
