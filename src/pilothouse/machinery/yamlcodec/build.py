@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, Final
 
 import yaml
@@ -34,7 +35,7 @@ _CUT: Final = object()  # the key that a mark is
 def _by_name(made: dict[str, Any]) -> dict[str, Any]:
     """An object with its members in order."""
     names = in_order(made)
-    return made if names == [*made] else {name: made[name] for name in names}
+    return made if names == [*made] else dict(zip(names, map(made.__getitem__, names), strict=True))
 
 
 class NotMet(Exception):
@@ -192,23 +193,23 @@ class Builder:
 
     def _put(self, made: Any, key: Any, mark: str) -> Any:
         """Puts the run that was cut out at a mark into a collection: the key whose value comes next."""
+        self.met.add(mark)
         cut = self._cuts[mark]
         run = cut.run
         if made.__class__ is list and run.__class__ is Items:
             made += run.values
             self.count += len(run.values)
         elif made.__class__ is list and run.__class__ is Again and made and not run.merge:
-            made += self._again(made[-1], run)
+            self._count_again(made[-1], run)
+            made += _copies(made[-1], run.times)
         elif made.__class__ is dict and key is _NO_KEY and run.__class__ is Members:
             self._put_members(made, run, cut)
             key = _CUT
         elif made.__class__ is dict and key is _NO_KEY and run.__class__ is Again and run.merge:
-            if run.alias is not None:
-                self._again(self.anchors.get(run.alias), run)
+            self._count_again(self.anchors.get(run.alias or ""), run)
             key = _CUT
         else:
             raise NotMet(mark)
-        self.met.add(mark)
         return key
 
     def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> None:
@@ -225,14 +226,13 @@ class Builder:
         made.update(run.values)
         self.count += 2 * len(run.names)
 
-    def _again(self, value: Any, run: Again) -> list[Any]:
-        """So many more of a value that has been read already, counted as if they had been read too."""
+    def _count_again(self, value: Any, run: Again) -> None:
+        """Counts what comes again as if it had been read, with the limit on aliases."""
         nodes = _nodes(value)
         self.count += run.times * (nodes if run.alias is None else nodes + 1)
         if run.alias is not None:
             self.copied += run.times * nodes
             self._limit()
-        return [value] * run.times if value.__class__ not in (dict, list) else [_copy(value) for _ in range(run.times)]
 
     def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
         if found is None:
@@ -257,6 +257,16 @@ def _nodes(value: Any) -> int:
     if value.__class__ is dict:
         return 1 + len(value) + sum(map(_nodes, value.values()))
     return 1 + sum(map(_nodes, value)) if value.__class__ is list else 1
+
+
+def _copies(value: Any, times: int) -> list[Any]:
+    """So many equal values, none of them shared with another if it can be changed."""
+    if value.__class__ is not dict and value.__class__ is not list:
+        return [value] * times
+    if any(item.__class__ in (dict, list) for item in (value.values() if value.__class__ is dict else value)):
+        return [_copy(value) for _ in range(times)]
+    copied: Callable[[Any], Any] = value.__class__.copy
+    return [*map(copied, repeat(value, times))]
 
 
 def _copy(value: Any) -> Any:

@@ -66,8 +66,15 @@ def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
         lines = data.rstrip(b"\r\n")
         if b"\n" in lines or b"\r" in lines or has_digits(data, _HUGE):
             return None
-        return _ordered(value), _repeated(data)
+        return _quickly(data) or (_ordered(value), _repeated(data))
     except (orjson.JSONDecodeError, RecursionError, ValueError):
+        return None
+
+
+def _quickly(data: bytes) -> tuple[Any, list[str]] | None:
+    try:
+        return _shortly(data, aliases=True) if len(data) >= _LONG else None
+    except YAMLError:  # of what is no YAML, JSON as it is
         return None
 
 

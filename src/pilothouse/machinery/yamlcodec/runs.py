@@ -18,7 +18,6 @@ from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 
 _LEAST: Final = 64  # lines or items that are worth a cut
 _STEP: Final = 512  # bytes between places where a run is looked for: one that is worth it is longer
-_LONGEST_NAME: Final = 1000  # characters; beyond 1,024 the parser takes none for a key
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def shortened(data: bytes, aliases: bool) -> Shortened | None:
 _TEXT: Final = rb"[A-Za-z0-9_./+$(<=;^][A-Za-z0-9_./+$(<=;^:,@%)>~ -]*+"
 _WORD: Final = rb"[A-Za-z0-9_./+][A-Za-z0-9_./+-]*+"
 _QUOTED: Final = rb'"[ !#-\[\]-~]*+"'
-_NAME: Final = rb"[A-Za-z_/][A-Za-z0-9_./-]*+"
+_NAME: Final = rb"[A-Za-z_/][A-Za-z0-9_./-]{0,999}+"  # beyond 1,024 the parser takes none for a key
 _ANCHOR: Final = rb"(?:&[A-Za-z0-9_-]++ )?"
 _ANCHORED: Final = re.compile(r"&[A-Za-z0-9_-]+ ")
 _TWICE: Final = re.compile(rb": [^\n]*: ")
@@ -177,10 +176,10 @@ class _Alike:
         pairs = _quoted_pairs(text, sep) if self._quoted else text.replace(sep, ": ").split(": ")
         names = pairs[::2]
         members = _values(pairs[1::2], self._quoted)
-        if members is None or not WORDS.keys().isdisjoint(names) or max(map(len, names)) > _LONGEST_NAME:
+        made = dict(zip(names, members, strict=True)) if members is not None else {}
+        if not made or not made.keys().isdisjoint(WORDS):
             return None
-        run = Members(dict(zip(names, members, strict=True)), names, each=self._mark == b"\n")
-        return _Span(start, end, between, b": 0", run)
+        return _Span(start, end, between, b": 0", Members(made, names, each=self._mark == b"\n"))
 
 
 def _quoted_pairs(text: str, sep: str) -> list[str]:

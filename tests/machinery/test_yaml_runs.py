@@ -1,0 +1,154 @@
+"""Long runs of alike lines are read as a whole: what they mean, and what is told of them, is what line by line gave."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from pilothouse.machinery.yamlcodec import YAMLError, read
+from pilothouse.machinery.yamlcodec.runs import Again, Items, Members, shortened
+
+_TIMES = 200
+
+
+def _outcome(read_it: Any, data: bytes) -> Any:
+    try:
+        return read_it(data, b"*" in data)
+    except YAMLError as wrong:
+        return str(wrong)
+
+
+def _whole(data: bytes) -> Any:
+    return _outcome(read._built, data)
+
+
+def _lines(make: str) -> str:
+    return "".join(make.replace("#", str(place)) for place in range(_TIMES))
+
+
+RUNS = {
+    "items": ("x:\n" + _lines("- a#\n"), Items),
+    "items of several kinds": ("x:\n" + _lines("- a#\n- 7\n- true\n- 0x1F\n- nginx:1.#\n- ~x\n")[: _TIMES * 8], None),
+    "the same item": ("x:\n" + _lines("  - {a: [b]}\n"), Again),
+    "numbers": (_lines("- #\n"), Items),
+    "items in quotes": (_lines('- "a#: #"\n'), Items),
+    "anchored items": (_lines("- &a# b#\n"), Items),
+    "members": ("data:\n" + _lines(" k#: v #\n") + "kind: X\n", Members),
+    "members in quotes": (_lines('k#: "v: #, "\n'), Members),
+    "members with links": (_lines("k#: http://a.b/#\n"), Members),
+    "a member again and again": (_lines("a: b\n") + "c: d\n", Members),
+    "members twice": (_lines("a#: 1\n") * 2, Members),
+    "a member that is there before": ("a7: x\n" + _lines("a#: 1\n") + "a9: x\n", Members),
+    "items in a flow": ("x: [" + _lines("a#,") + "]", Items),
+    "items in a flow with spaces": ("x: [" + _lines("#, ") + "b]", Items),
+    "the same item in a flow": ("x: [" + _lines("{},") + "]", Again),
+    "members in a flow": ("x: {" + _lines("a#: b,") + "}", Members),
+    "aliases": ("- &a [x, y]\n" + _lines("- *a\n"), Again),
+    "merges": ("x: &x {a: b}\ny:\n" + _lines("  <<: *x\n"), Again),
+    "tags": ("x: [" + _lines("!!str 1,") + "]", Again),
+    "names that are none": (_lines("true: #\n"), None),
+    "numbers that are none of JSON": (_lines("- 1.#\n"), None),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_means_what_its_lines_mean(name: str) -> None:
+    text, kind = RUNS[name]
+    data = text.encode()
+    short = shortened(data, b"*" in data)
+    if kind is not None:
+        assert short is not None and {cut.run.__class__ for cut in short.cuts.values()} == {kind}
+        assert len(short.text) < len(data) / 2
+        assert read._shortly(data, b"*" in data) is not None
+    assert _outcome(lambda data, aliases: read._shortly(data, aliases) or read._built(data, aliases), data) == _whole(
+        data
+    )
+
+
+@pytest.mark.parametrize("around", ["x: |\n@", 'x: "\n@"', "x:\n  y\n@", "x: >-\n@\n", "'@'", "- [\n@]", "# x\n@"])
+@pytest.mark.parametrize("run", ["  - a\n", "  a: b\n", "  - a#\n", "  a#: b\n", "  <<: *a\n", "  ?\n", " a,", " #,"])
+def test_what_only_looks_like_a_run_is_read_as_it_is(around: str, run: str) -> None:
+    data = around.replace("@", _lines(run)).encode()
+    found = _outcome(read._shortly, data)
+    assert found is None or found == _whole(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: b\n" + _lines("k#: v\n") + "\tx",
+        _lines("k#: v\n") + "a: b: c\n",
+        "x: [" + _lines("a,") + "\n\n}",
+        _lines("- a#\n") + "x: y\n",
+        _lines("k#: v\n") + "x: *none\n",
+        "x: !!int a\n" + _lines("k#: v\n") + "a: [\n",
+        _lines("?\n"),
+        "~: 1\n" + _lines("- a\n"),
+    ],
+)
+def test_errors_name_the_lines_of_the_whole_document(text: str) -> None:
+    data = text.encode()
+    told = _whole(data)
+    assert told.__class__ is str
+    assert _outcome(read._shortly, data) in (None, told)
+
+
+def test_a_member_of_a_long_run_is_told_with_its_line() -> None:
+    data = ("a: b\n" + _lines("k#: v\n") + _lines("m#: v\n") + "k150: v\n").encode()
+    found = read._shortly(data, aliases=False)
+    assert found is not None
+    assert found[1] == [f'line {2 * _TIMES + 2}: key "k150" already set in map']
+
+
+def test_aliases_that_make_too_much_are_refused_as_they_are_one_by_one() -> None:
+    data = ("- &a [" + "x," * 300 + "]\n" + _lines("- *a\n")).encode()
+    assert _outcome(read._shortly, data) == _whole(data) == "yaml: document contains excessive aliasing"
+
+
+_PIECES = (
+    "- a#",
+    "a#: b",
+    "- 1",
+    "- {a: b}",
+    "k: v",
+    '- "#"',
+    '  q#: ": "',
+    "  - *x",
+    "<<: *x",
+    "a: &x [1]",
+    "- a: b",
+    "?",
+)
+_BETWEEN = (
+    "",
+    "x:\n",
+    "y: |\n",
+    "z: [\n",
+    "  - b:\n",
+    "w: 'a\n",
+    "]\n",
+    "'\n",
+    "# c\n",
+    "x: &x {a: 1}\n",
+    "\t\n",
+    "a: b: c\n",
+)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_documents_of_runs_are_read_alike(seed: int) -> None:
+    dice = random.Random(seed)
+    for _ in range(60):
+        text = "".join(
+            dice.choice(_BETWEEN) + "".join(
+                f"{dice.choice(('', ' '))}{piece}\n".replace("#", str(place)) for place in range(dice.choice((3, 90)))
+            )
+            if dice.random() < 0.2
+            else dice.choice(_BETWEEN) + "".join(f"{piece}\n".replace("#", str(place)) for place in range(90))
+            for piece in dice.choices(_PIECES, k=dice.randrange(1, 5))
+        )  # fmt: skip
+        data = text.encode()
+        found = _outcome(read._shortly, data)
+        assert found is None or found == _whole(data)
