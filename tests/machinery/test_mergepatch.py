@@ -93,3 +93,18 @@ def test_deep_patches_are_refused_and_not_fatal() -> None:
         deep = {"a": deep}
     with pytest.raises(APIError):
         mergepatch.apply(deep, {"b": 1})
+
+
+def test_many_members_at_once() -> None:
+    """As one by one: those that are there keep their places, and what is no scalar is looked into."""
+    many: dict[str, Any] = {f"k{number}": number % 2 == 0 for number in range(200)}
+    there = {"z": 1, "k7": 0, "k8": {"a": 1}, "a": 2}
+    patched = mergepatch.apply(many, there)
+    assert list(patched.items()) == [("z", 1), ("k7", False), ("k8", True), ("a", 2), *(
+        (name, value) for name, value in many.items() if name not in ("k7", "k8")
+    )]  # fmt: skip
+    assert mergepatch.apply(many, patched) is patched
+    assert mergepatch.apply({**many, "k3": None, "x": {"y": None}}, there) == {
+        **{name: value for name, value in patched.items() if name != "k3"},
+        "x": {},
+    }

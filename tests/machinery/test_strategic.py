@@ -347,6 +347,22 @@ def test_thousands_of_deletions_are_not_each_looked_for() -> None:
     assert patched(deletion, obj={"metadata": {"finalizers": names}}) == {"metadata": {"finalizers": names[:1]}}
 
 
+@pytest.mark.parametrize("key", [str, lambda number: {"a": number}, lambda number: [number, "x"]])
+def test_hundreds_of_new_items_come_before_those_that_were_there(key: Any) -> None:
+    there = [{"name": "old"}, {"name": "older"}]
+    many = [{"name": key(number)} for number in range(300)]
+
+    def volumes(*more: dict[str, Any]) -> Any:
+        return patched({"spec": {"volumes": [*many, *more]}}, obj={"spec": {"volumes": there}})["spec"]["volumes"]
+
+    assert volumes() == [*many, *there]
+    assert volumes({"name": "old", "x": 1}) == [*many, {"name": "old", "x": 1}, there[1]]
+    assert volumes(many[7]) == [*many, *there]
+    with pytest.raises(APIError) as refused:
+        volumes({})
+    assert refused.value.message == "map: map[] does not contain declared merge key: name"
+
+
 @pytest.mark.parametrize(("item", "kind"), [(None, "<nil>"), ("x", "string")])
 @pytest.mark.parametrize("order", [[], [{"name": "main"}]])
 def test_an_item_of_an_ordered_list_must_be_a_map(item: Any, kind: str, order: list[Any]) -> None:

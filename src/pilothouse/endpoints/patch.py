@@ -109,9 +109,10 @@ def _typed(
     except DecodeError as error:
         if patch.media_type != STRATEGIC_PATCH:
             raise _refused(scope, patch, value, old, str(error)) from error
-        wrapped = restore.wrapped(target.schema, document)
+        why = restore.problem(target.schema, document)
+        wrapped = document if why else restore.wrapped(target.schema, document)
         if wrapped is document:
-            raise _refused(scope, patch, value, old, restore.problem(target.schema, document) or str(error)) from error
+            raise _refused(scope, patch, value, old, why or str(error)) from error
         return _typed(scope, patch, {**value, **wrapped}, old, notes, write, told)
     write.load.floats = findings.floats
     findings.strict.sort()  # the original looks at the document with its members sorted

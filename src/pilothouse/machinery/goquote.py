@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import orjson
+
 _SHORT: Final = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
 }  # fmt: skip
@@ -12,13 +14,13 @@ _PART: Final = 65_536  # signs that one call escapes, which lets no other thread
 
 def quote(text: str) -> str:
     """`"text"`, with what cannot be printed escaped."""
-    if "\\" in text:
-        text = text.replace("\\", "\\\\")
-    if '"' in text:
-        text = text.replace('"', '\\"')
-    if not text.isprintable():
-        shown = {ord(sign): _shown(sign) for sign in set(text) if not sign.isprintable()}
-        text = "".join([text[at : at + _PART].translate(shown) for at in range(0, len(text), _PART)])
+    if text.isprintable():
+        if '"' in text or "\\" in text:
+            return orjson.dumps(text).decode()  # which escapes these two alike, and much faster than replacing them
+        return f'"{text}"'
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    shown = {ord(sign): _shown(sign) for sign in set(text) if not sign.isprintable()}
+    text = "".join([text[at : at + _PART].translate(shown) for at in range(0, len(text), _PART)])
     return f'"{text}"'
 
 

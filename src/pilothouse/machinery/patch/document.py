@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pilothouse.machinery import jsoncodec
+from pilothouse.machinery.digits import may_have_floats
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.jsonexact import JSONError, NumberTooGreat
 from pilothouse.machinery.patch import astold, jsonpatch, mergepatch, quoted, strategic
@@ -28,11 +29,18 @@ class Patch:
     __slots__ = ("_before", "_opened", "_refusal", "_schema", "_value", "findings", "floats", "media_type")
 
     def __init__(
-        self, media_type: str, value: Any, schema: Schema, findings: list[str], refusal: APIError | None = None
+        self,
+        media_type: str,
+        value: Any,
+        schema: Schema,
+        findings: list[str],
+        refusal: APIError | None = None,
+        *,
+        floats: bool = False,
     ) -> None:
         self.media_type = media_type
         self.findings = findings
-        self.floats = media_type == STRATEGIC_PATCH and jsoncodec.has_whole_float(value)
+        self.floats = floats
         self._refusal = refusal
         self._value = value
         self._schema = schema
@@ -92,7 +100,8 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
     findings = _findings(media_type, data, value) if strict else []
     if media_type == JSON_PATCH:  # its tests look at how a value is written
         checked = astold.with_texts(checked, data)
-    return Patch(media_type, checked, schema, findings)
+    floats = media_type == STRATEGIC_PATCH and may_have_floats(data) and jsoncodec.has_whole_float(value)
+    return Patch(media_type, checked, schema, findings, floats=floats)
 
 
 def _too_great(media_type: str, why: str) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import repeat
+from operator import itemgetter
 from typing import Any, Final
 
+from pilothouse.kit.runs import RUN
 from pilothouse.machinery.errors import APIError, bare_internal
-from pilothouse.machinery.typed.text import plain, type_name
+from pilothouse.machinery.typed.text import plain, plain_each, type_name
 
 _TEXTS: Final = {str}
 _NUMBERS: Final = {int}
+_CONTAINERS: Final = {dict, list}
 
 
 def key_of(item: Any, merge_key: str) -> Any:
@@ -68,6 +72,21 @@ def arranged(merged: list[Any], keys: list[Any], order: list[Any], original: lis
     return out
 
 
+def all_new(original: list[dict[str, Any]], patch: list[dict[str, Any]], merge_key: str) -> bool:
+    """Whether many items of a patch have keys of their own, and none of them is that of an original one. Then they come
+    first. False only means: look closer.
+    """
+    if len(patch) <= RUN:
+        return False
+    read = itemgetter(merge_key)
+    try:
+        new, known = list(map(read, patch)), list(map(read, original))
+    except KeyError:
+        return False
+    keys = set(_all_hashable(new))
+    return len(keys) == len(new) and keys.isdisjoint(_all_hashable(known)) and hashable(None) not in keys
+
+
 def placed(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
     """The original items as the order of a merged list sees them: as many new ones have a place behind the rest as were
     deleted.
@@ -101,13 +120,21 @@ def _places(keys: list[Any]) -> dict[Any, int]:
 def keys_of(items: list[Any], merge_key: str) -> Iterable[Any]:
     """What each item is known by, as `hashable` has it. Raises APIError 500, at the latest at an item that has none."""
     try:
-        keys = [item[merge_key] for item in items] if merge_key else items
+        keys = list(map(itemgetter(merge_key), items)) if merge_key else items
     except (KeyError, TypeError, IndexError):
         return (hashable(key_of(item, merge_key)) for item in items)
+    return _all_hashable(keys)
+
+
+def _all_hashable(keys: list[Any]) -> Iterable[Any]:
     kinds = set(map(type, keys))
+    if kinds <= _TEXTS:
+        return keys
     if kinds == _NUMBERS:
-        return [(False, key) for key in keys]
-    return keys if kinds <= _TEXTS else map(hashable, keys)
+        return zip(repeat(False), keys)
+    if len(keys) > RUN and kinds <= _CONTAINERS:
+        return zip(repeat("json"), plain_each(keys))
+    return map(hashable, keys)
 
 
 def hashable(value: Any) -> Any:

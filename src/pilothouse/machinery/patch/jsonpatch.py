@@ -10,6 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import reduce
+from itertools import chain, repeat
+from operator import getitem
 from typing import Any, Final
 
 import orjson
@@ -26,7 +29,10 @@ MAX_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON that all copies of one patc
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _LISTS: Final = (list, LongList)
 _CONTAINERS: Final = (dict, *_LISTS)
-_FIELDS: Final = ("op", "from", "path", "value")
+_TEXT_FIELDS: Final = ("op", "from", "path")
+_FIELDS: Final = (*_TEXT_FIELDS, "value")
+_OPERATIONS: Final = frozenset((dict, type(None)))
+_TEXT_OR_NULL: Final = frozenset((str, type(None)))
 
 Opened = Callable[[Any], bool]  # whether the path of an operation led through this container of the patched document
 _JSON_NAMES: Final = {
@@ -58,18 +64,32 @@ def check(patch: Any, *, strict: bool = True) -> list[dict[str, Any]]:
         return []
     if not isinstance(patch, list):
         raise _not_a_patch(patch, "[]handlers.jsonPatchOp", "jsonpatch.Patch", strict)
-    for operation in patch:
-        if operation is not None and not isinstance(operation, dict):
-            raise _not_a_patch(operation, "handlers.jsonPatchOp", "jsonpatch.Operation", strict)
-        for name in ("op", "from", "path") if strict else ():
-            value = operation.get(name) if operation else None
-            if value is not None and not isinstance(value, str):
-                found = f"json: cannot unmarshal {_JSON_NAMES[type(value)]} into Go struct field "
-                raise bad_request(f"error decoding patch: {found}jsonPatchOp.{name} of type string")
+    if not _surely_operations(patch):
+        for operation in patch:
+            _check_operation(operation, strict)
     if len(patch) > MAX_OPERATIONS:
         most = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise APIError(413, "RequestEntityTooLarge", f"Request entity too large: {most}")
     return patch
+
+
+def _surely_operations(patch: list[Any]) -> bool:
+    """Whether all are objects without a text that is none; False only means: look closer."""
+    if not _OPERATIONS.issuperset(map(type, patch)):
+        return False
+    operations = list(filter(None, patch))
+    names = set(chain.from_iterable(operations)).intersection(_TEXT_FIELDS)
+    return all(_TEXT_OR_NULL.issuperset(map(type, map(dict.get, operations, repeat(name)))) for name in names)
+
+
+def _check_operation(operation: Any, strict: bool) -> None:
+    if operation is not None and not isinstance(operation, dict):
+        raise _not_a_patch(operation, "handlers.jsonPatchOp", "jsonpatch.Operation", strict)
+    for name in _TEXT_FIELDS if strict else ():
+        value = operation.get(name) if operation else None
+        if value is not None and not isinstance(value, str):
+            found = f"json: cannot unmarshal {_JSON_NAMES[type(value)]} into Go struct field "
+            raise bad_request(f"error decoding patch: {found}jsonPatchOp.{name} of type string")
 
 
 def unknown_fields(patch: list[dict[str, Any]]) -> list[str]:
@@ -136,7 +156,10 @@ class _Document:
 
     def opened(self, value: Any) -> bool:
         """As `Opened`."""
-        return id(value) in self._own or id(value) in self._read
+        return self._is_opened(id(value))
+
+    def _is_opened(self, identity: int) -> bool:
+        return identity in self._own or identity in self._read
 
     def settled(self) -> Any:
         """The patched document, with plain lists for long ones, which can only stand in containers of our own."""
@@ -227,15 +250,20 @@ class _Document:
 
     def _get(self, path: str, kind: str) -> Any:
         *parts, key = _parts(path, kind)
-        container = self.root
-        for part in parts:
-            container = _child(container, part, path, kind)
-            self._read[id(container)] = container
+        container = self._opened_at(parts, self._is_opened)
+        if container is None:
+            container = self.root
+            for part in parts:
+                container = _child(container, part, path, kind)
+                self._read[id(container)] = container
         return _child(container, key, path, kind, absent_is_null=True)
 
     def _open(self, path: str, kind: str) -> tuple[Any, str]:
         """The container that the path leads into, made ours to change, and the key in it."""
         *parts, key = _parts(path, kind)
+        container = self._opened_at(parts, self._own.__contains__)
+        if container is not None:
+            return container, key
         self.root = container = self._owned(self.root, path, kind)
         for part in parts:
             child = _child(container, part, path, kind)
@@ -244,6 +272,16 @@ class _Document:
                 container[part if isinstance(container, dict) else _position(container, part)] = child
             container = child
         return container, key
+
+    def _opened_at(self, parts: list[str], opened: Callable[[int], bool]) -> Any:
+        """The container at a path of names if an earlier path led there: then all that it stands in is open too, and
+        nothing is to be done on the way. Else None.
+        """
+        try:
+            container = reduce(getitem, parts, self.root)
+        except (KeyError, TypeError):
+            return None
+        return container if opened(id(container)) else None
 
     def _owned(self, container: Any, path: str, kind: str) -> Any:
         if id(container) in self._own:
@@ -287,7 +325,8 @@ def _parts(path: str, kind: str) -> list[str]:
     parts = path.split("/")
     if len(parts) < 2:
         raise _nowhere(path, kind)
-    return [part.replace("~1", "/").replace("~0", "~") if "~" in part else part for part in parts[1:]]
+    del parts[0]
+    return [part.replace("~1", "/").replace("~0", "~") for part in parts] if "~" in path else parts
 
 
 def _child(container: Any, key: str, path: str, kind: str, absent_is_null: bool = False) -> Any:

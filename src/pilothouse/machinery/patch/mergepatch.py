@@ -8,11 +8,13 @@ from __future__ import annotations
 from operator import is_
 from typing import Any, Final
 
+from pilothouse.kit.runs import RUN
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.typed.text import type_name
 
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
+_REPLACING: Final[frozenset[type]] = frozenset((str, int, bool))  # those that equal each other are alike
 _GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
 
 
@@ -51,6 +53,10 @@ def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
 
 
 def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    if len(patch) > RUN:
+        whole = with_scalars(obj, patch)
+        if whole is not None:
+            return whole
     out: dict[str, Any] | None = None
     for name, value in patch.items():
         if name not in obj:
@@ -78,6 +84,14 @@ def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             out = dict(obj)
         out[name] = value
     return obj if out is None else out
+
+
+def with_scalars(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any] | None:
+    """`obj` with many members put in or replaced, all at once; None where they may not all be scalars that change it."""
+    if not _REPLACING.issuperset(map(type, patch.values())):
+        return None
+    whole = obj | patch
+    return whole if len(whole) > len(obj) else None
 
 
 def without_nulls(value: Any) -> Any:

@@ -14,6 +14,7 @@ import orjson
 from pilothouse.machinery.jsoncodec import dumps_sorted
 
 _CONTAINERS: Final = (dict, list)
+_NESTED: Final = frozenset(_CONTAINERS)
 
 
 def patched(document: Any, opened: Callable[[Any], bool]) -> Any:
@@ -46,6 +47,8 @@ def merged(value: Any, before: Any, patch: Any) -> Any:
         return by_name(value)
     if not isinstance(patch, dict) or not isinstance(value, dict):
         return value
+    if _NESTED.isdisjoint(map(type, value.values())):
+        return by_name(value)
     made = _by_name(value)
     for name in patch:
         if name in made and made[name].__class__ in _CONTAINERS:

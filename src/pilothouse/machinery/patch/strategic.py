@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import repeat
-from operator import is_
+from operator import contains, is_
 from typing import Any, Final
 
+from pilothouse.kit.runs import RUN
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
 from pilothouse.machinery.patch.elements import (
+    all_new,
     arranged,
     hashable,
     key_of,
@@ -27,7 +29,7 @@ from pilothouse.machinery.patch.elements import (
 )
 from pilothouse.machinery.patch.errors import rejected
 from pilothouse.machinery.patch.mergepatch import not_a_map as no_patch
-from pilothouse.machinery.patch.mergepatch import without_nulls
+from pilothouse.machinery.patch.mergepatch import with_scalars, without_nulls
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
 
@@ -96,7 +98,11 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
     if DIRECTIVE in patch:
         return _directive(patch)
     out = original  # until something changes
-    directed = any(map(str.startswith, patch, repeat("$")))
+    directed = "$" in "".join(patch) and any(map(str.startswith, patch, repeat("$")))
+    if len(patch) > RUN and not directed:
+        whole = with_scalars(original, patch)
+        if whole is not None:
+            return whole
     if directed:
         out = dict(original)
         patch = _retain_keys(out, patch)
@@ -256,6 +262,8 @@ def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key
     if not merge_key:
         raise bare_internal("cannot merge lists without merge key for struct")
     original, patch = _special_items(original, patch, merge_key)
+    if all_new(original, patch, merge_key):
+        return [*patch, *original]
     merged, places, order = _merge_items(original, patch, merge_key, schema.items)
     if order is None:
         return merged
@@ -279,7 +287,7 @@ def _are_maps(original: list[Any], patch: list[Any]) -> bool:
 
 def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> tuple[list[_Map], list[_Map]]:
     """Carries out the items with `$patch`. Returns what is left of the original, and the items without."""
-    if not any(DIRECTIVE in item for item in patch):
+    if not any(map(contains, patch, repeat(DIRECTIVE))):
         return original, patch
     ordinary: list[_Map] = []
     gone: list[Any] = []

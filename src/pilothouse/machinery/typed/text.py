@@ -7,18 +7,21 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-import orjson
-
-from pilothouse.machinery.digits import may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
+from pilothouse.machinery.typed.wholetext import plain_of, plains_of
 
 
 def plain(value: Any) -> str:
     """A JSON value as Go's %v: `map[a:1 b:[x y]]`, keys sorted, `<nil>`."""
     if not isinstance(value, dict | list) or (len(value) <= _FEW and not _holds_containers(value)):
         return _plain(value)
-    return _from_json(value) or _plain(value)
+    return plain_of(value, number) or _plain(value)
+
+
+def plain_each(values: list[Any]) -> list[str]:
+    """`plain` of many maps and lists."""
+    return plains_of(values, number) or list(map(plain, values))
 
 
 _FEW: Final = 4
@@ -27,27 +30,6 @@ _CONTAINERS: Final = frozenset((dict, list))
 
 def _holds_containers(value: dict[str, Any] | list[Any]) -> bool:
     return not _CONTAINERS.isdisjoint(map(type, value.values() if isinstance(value, dict) else value))
-
-
-def _from_json(value: Any) -> str | None:
-    """`plain` of a container, made of its JSON, all of it at once. None where texts are escaped or numbers are
-    written otherwise.
-    """
-    try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError:
-        return None
-    if b"\\" in text:
-        return None
-    parts = text.split(b'"')  # what is not in texts, and by turns what is
-    marks = b'"'.join(parts[::2])
-    if may_have_floats(marks):
-        return None
-    parts[::2] = marks.translate(_MARKS).replace(b"null", b"<nil>").replace(b"{", b"map[").split(b'"')
-    return b"".join(parts).decode()
-
-
-_MARKS: Final = bytes.maketrans(b",}", b" ]")
 
 
 def _plain(value: Any) -> str:

@@ -1,0 +1,93 @@
+"""A whole document as Go's %v prints it, made of its JSON by a few calls: refused patches are quoted so, and are long.
+
+`map[a:1 b:[x y]]` is the JSON without quotes and with other brackets. What must stay as it is, is inside of texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery.digits import may_have_odd_floats
+
+_MARKS: Final = bytes.maketrans(b",}", b" ]")
+_NO_MARKS: Final = bytes(sorted(set(range(256)) - set(b'",{}')))
+_BACKSLASH, _QUOTE = b"\xfe", b"\xff"  # which stand in no UTF-8
+_BETWEEN: Final = "\x7f"  # a sign that hardly any text has
+_CONTROL: Final = re.compile(rb"\\(?:u00[0-9a-f]{2}|[bfnrt])")
+_SMALL: Final = b"0.0000"  # what begins so, Go writes with an exponent
+_OTHERWISE: Final = re.compile(rb"-?[0-9.]+e[+-]?[0-9]+|-?0\.0000[0-9]+")
+_ENDS: Final = (b",", b"]", b"}")
+
+
+def plain_of(value: Any, number: Callable[[float], str]) -> str | None:
+    """The text of a map or a list; `number` prints odd floats. None where orjson does not write the value."""
+    try:
+        return _plain(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), number).decode()
+    except TypeError:
+        return None
+
+
+def plains_of(values: list[Any], number: Callable[[float], str]) -> list[str] | None:
+    """As `plain_of`, of many. None also where the sign that is to stand between them stands in one."""
+    with_signs: list[Any] = [_BETWEEN] * (2 * len(values) - 1)
+    with_signs[::2] = values
+    text = plain_of(with_signs, number)
+    if text is None or text.count(_BETWEEN) != len(values) - 1:
+        return None
+    return text[1:-1].split(f" {_BETWEEN} ")
+
+
+def _plain(text: bytes, number: Callable[[float], str]) -> bytes:
+    escaped = b"\\" in text
+    if escaped:
+        text = text.replace(b"\\\\", _BACKSLASH).replace(b'\\"', _QUOTE)
+    if b"null" in text or _may_have_odd_numbers(text) or _marks_in_texts(text):
+        parts = text.split(b'"')  # what is not in texts, and by turns what is
+        parts[::2] = _shown(_numbers(b'"'.join(parts[::2]), number)).split(b'"')
+        text = b"".join(parts)
+    else:
+        text = _shown(text).replace(b'"', b"")
+    if escaped:
+        text = _CONTROL.sub(_signs, text).replace(_QUOTE, b'"').replace(_BACKSLASH, b"\\")
+    return text
+
+
+def _marks_in_texts(text: bytes) -> bool:
+    """Whether some of what is shown otherwise stands inside of texts. Quotes are in pairs then, with marks between."""
+    return b'"' in text.translate(None, _NO_MARKS).replace(b'""', b"")
+
+
+def _may_have_odd_numbers(text: bytes) -> bool:
+    return _SMALL in text or may_have_odd_floats(text)
+
+
+def _shown(text: bytes) -> bytes:
+    return text.translate(_MARKS).replace(b"null", b"<nil>").replace(b"{", b"map[")
+
+
+def _numbers(marks: bytes, number: Callable[[float], str]) -> bytes:
+    """What stands around the texts, its floats as Go prints them."""
+    if not _may_have_odd_numbers(marks):
+        return marks
+    known: dict[bytes, bytes] = {}
+
+    def printed(found: re.Match[bytes]) -> bytes:
+        text = known.get(found[0])
+        if text is None:
+            text = known[found[0]] = number(float(found[0])).encode()
+        return text
+
+    marks = _OTHERWISE.sub(printed, marks)
+    for end in _ENDS:
+        marks = marks.replace(b"-0.0" + end, b"0.0" + end).replace(b".0" + end, end)
+    return marks
+
+
+def _signs(found: re.Match[bytes]) -> bytes:
+    sign: str = json.loads(b'"%b"' % found[0])
+    return sign.encode()
