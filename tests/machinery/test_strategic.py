@@ -347,7 +347,7 @@ def test_thousands_of_deletions_are_not_each_looked_for() -> None:
     assert patched(deletion, obj={"metadata": {"finalizers": names}}) == {"metadata": {"finalizers": names[:1]}}
 
 
-@pytest.mark.parametrize("key", [str, lambda number: {"a": number}, lambda number: [number, "x"]])
+@pytest.mark.parametrize("key", [str, lambda number: {"a": number}])
 def test_hundreds_of_new_items_come_before_those_that_were_there(key: Any) -> None:
     there = [{"name": "old"}, {"name": "older"}]
     many = [{"name": key(number)} for number in range(300)]

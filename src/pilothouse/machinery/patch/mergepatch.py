@@ -87,7 +87,7 @@ def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_scalars(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any] | None:
-    """`obj` with many members put in or replaced, all at once; None where they may not all be scalars that change it."""
+    """`obj` with many members put in or replaced, all at once; None where some may be no scalars, or change nothing."""
     if not _REPLACING.issuperset(map(type, patch.values())):
         return None
     whole = obj | patch
