@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pilothouse.kit.runs import RUN, doubtful
+from pilothouse.kit.runs import RUN, doubtful, doubtful_names
 
 
 def _positive(run: Sequence[int]) -> bool:
@@ -24,3 +24,12 @@ def test_nothing_is_looked_at_when_there_is_enough() -> None:
     for place, _ in doubtful([-1] * (5 * RUN), _positive, lambda: len(found) >= RUN):
         found.append(place)
     assert found == list(range(RUN))
+
+
+def test_names_that_are_left_come_in_order() -> None:
+    names = [f"k{number * 7919 % 9999}" for number in range(20 * RUN)]
+    wrong = {names[7], names[5 * RUN], names[-1]}
+    found = list(doubtful_names(names, wrong.isdisjoint, lambda: False))
+    assert found == sorted(found) and wrong <= set(found) and len(found) < RUN
+    assert list(doubtful_names(names[:9], wrong.isdisjoint, lambda: False)) == sorted(names[:9])
+    assert list(doubtful_names(names, wrong.isdisjoint, lambda: True)) == []

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pilothouse.kit.sorting import MANY, in_order
+from pilothouse.kit.sorting import MANY, in_order, smallest_first
 
 
 @pytest.mark.parametrize("size", [0, 1, MANY, MANY + 1, 4 * MANY + 7])
@@ -18,3 +18,9 @@ def test_texts_are_in_order(size: int, digits: int) -> None:
     assert in_order(sorted(texts)) == sorted(texts)
     assert in_order(dict.fromkeys(texts)) == sorted(set(texts))
     assert in_order(sorted(texts, reverse=True)) == sorted(texts)
+
+
+@pytest.mark.parametrize("size", [0, 1, MANY, 2 * MANY])
+def test_the_smallest_texts_come_first(size: int) -> None:
+    texts = [str(number * 7919 % 99991) for number in range(size)]
+    assert list(smallest_first(texts)) == sorted(texts)

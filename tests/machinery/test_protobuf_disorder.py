@@ -166,6 +166,37 @@ def test_entries_that_look_alike_are_read_as_others_are(form: int) -> None:
             read("ConfigMap", data[:at])
 
 
+@pytest.mark.parametrize("place", [2, 11, 12])
+@pytest.mark.parametrize("longest", [8, 40])
+@pytest.mark.parametrize("seldom", ["", "\x12", "\0\0", "é", "Zb", "a" * 300])
+def test_short_entries_of_any_length_are_what_each_of_them_is(place: int, longest: int, seldom: str) -> None:
+    rng = random.Random(longest)
+    told = {}
+    data = b""
+    for index in range(4000):
+        key, value = (f"{rng.randrange(1 << 30):0{rng.randrange(longest)}x}" for _ in range(2))
+        if not index % 700:
+            key, value = key + seldom, seldom + value
+        told[key] = value
+        data += field(place, field(1, key.encode()) + field(2, value.encode()))
+    kind, name = ("ConfigMap", "data") if place == 2 else ("ObjectMeta", "labels" if place == 11 else "annotations")
+    found = protobuf.decode_message(builtin_types().get(CORE if place == 2 else META, kind), data)
+    assert list(found[name].items()) == sorted(told.items())
+
+
+def test_a_long_map_may_be_put_in_order_later() -> None:
+    keys = [f"{number * 7919 % 9999:04x}" for number in range(1000)]
+    data = b"".join(field(2, field(1, key.encode())) for key in keys)
+    waiting: list[dict[str, Any]] = []
+    obj = protobuf.decode_message(builtin_types().get(CORE, "ConfigMap"), data, unordered=waiting)
+    assert waiting == [obj["data"]] and list(obj["data"]) == keys
+    obj["copy"] = [{"spec": dict(obj["data"])}]
+    protobuf.put_all_in_order(obj)
+    assert list(obj["data"]) == list(obj["copy"][0]["spec"]) == sorted(keys)
+    short = protobuf.decode_message(builtin_types().get(CORE, "ConfigMap"), data[:1000], unordered=waiting)
+    assert list(short["data"]) == sorted(short["data"])
+
+
 @pytest.mark.parametrize("signs", [b"ab", b"a\xff\xc3\xa9", bytes(range(256))])
 def test_keys_and_values_that_are_no_text_are_replaced_as_each_of_them_would_be(signs: bytes) -> None:
     rng = random.Random(len(signs))

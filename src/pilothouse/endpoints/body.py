@@ -162,15 +162,21 @@ class BodyDecoder:
         except BodyBroken as error:
             raise bad_request(str(error)) from error
 
-    async def read(self, request: Request, write: Write) -> Object:
-        """A decoded, defaulted object in the version of the request, with kind and apiVersion. Raises BadRequest."""
+    async def read(self, request: Request, write: Write, *, unordered: bool = False) -> Object:
+        """A decoded, defaulted object in the version of the request, with kind and apiVersion. Raises BadRequest.
+
+        `unordered`: long maps may be left as they came, for who asks `write.load` to put them in order.
+        """
         media_type = content_type(request, self._offered)
         data = await self.data(request)
         write.load.at_least(weight(data, media_type))
-        return await self._aside.run(write.load.size, self._read, data, media_type, write)
+        return await self._aside.run(write.load.size, self._read, data, media_type, write, unordered)
 
-    def _read(self, data: bytes, media_type: str, write: Write) -> Object:
-        obj = self.finish(self._protobuf(data) if media_type == PROTOBUF else self._text(data, media_type, write))
+    def _read(self, data: bytes, media_type: str, write: Write, unordered: bool) -> Object:
+        obj = self._protobuf(data, write) if media_type == PROTOBUF else self._text(data, media_type, write)
+        if not (unordered and self._same_as_hub):
+            write.load.put_in_order(obj)
+        obj = self.finish(obj)
         if len(data) >= HEAVY:
             write.load.text = text = _written(obj)
             if text is not None and len(text) > _MOST_GROWTH * self._limit:  # defaults may make much of little
@@ -303,14 +309,14 @@ class BodyDecoder:
         for text in findings.strict:
             write.warn(text)
 
-    def _protobuf(self, data: bytes) -> Object:
+    def _protobuf(self, data: bytes, write: Write) -> Object:
         try:
             told, kind, raw = protobuf.unwrap(data)
         except protobuf.ProtobufError as error:
             raise self._unrecognized(error, data) from error
         self._check_kind(told if told.count("/") < 2 else "", kind)  # more is as good as nothing
         try:
-            return protobuf.decode_message(self.target.schema, raw)
+            return protobuf.decode_message(self.target.schema, raw, unordered=write.load.unordered)
         except protobuf.TooLong:
             raise too_large(self._limit) from None
         except protobuf.ProtobufError as error:

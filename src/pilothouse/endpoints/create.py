@@ -18,7 +18,7 @@ async def create_object(scope: Scope, request: Request) -> Response:
     info, query = info_of(request)
     form = scope.forms.negotiate(request, FORMS)
     write = asked_write(scope, request, info, query, "CreateOptions")
-    obj = await scope.body.read(request, write)
+    obj = await scope.body.read(request, write, unordered=True)
     check_namespace(scope, info, obj)
     wipe_server_fields(obj)
     owners = None
@@ -31,11 +31,12 @@ async def create_object(scope: Scope, request: Request) -> Response:
 
 def owned_object(scope: Scope, obj: Object, write: Write) -> Object:
     """The hub object of a new one, with the writer as the owner of its fields."""
+    write.load.put_in_order(obj)
     return scope.body.to_hub(scope.owner.created(obj, write))
 
 
 def hub_object(scope: Scope, obj: Object, write: Write) -> Object:
-    """The hub object of a new one whose owners are found out later."""
+    """The hub object of a new one whose owners are found out later, and whose maps are put in order then."""
     return scope.body.to_hub(with_entries(obj, []))
 
 

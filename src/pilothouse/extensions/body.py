@@ -102,7 +102,7 @@ class CustomBody(_Patches):
             group = target.group if api_version is None else api_version.rpartition("/")[0]
             raise invalid(group, str(kind), name, causes)
 
-    def _protobuf(self, data: bytes) -> Object:
+    def _protobuf(self, data: bytes, write: Write) -> Object:
         raise self._cannot("protobuf is only for types that the server knows")
 
     # -- decoding

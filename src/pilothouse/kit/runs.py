@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, TypeVar
+
+from pilothouse.kit.sorting import smallest_first
 
 V = TypeVar("V")
 
@@ -25,3 +27,14 @@ def doubtful(
             part = run[at : at + _PART]
             if not fine(part):
                 yield from enumerate(part, start + at)
+
+
+def doubtful_names(
+    names: Collection[str], fine: Callable[[Sequence[str]], bool], enough: Callable[[], bool]
+) -> Iterator[str]:
+    """As `doubtful`, of names in any order; those that are left come in order."""
+    left = [name for _, name in doubtful([*names], fine)] if len(names) > RUN else names
+    for name in smallest_first(left):
+        if enough():
+            return
+        yield name

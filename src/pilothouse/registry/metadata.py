@@ -6,10 +6,11 @@ and Selectors",
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from pilothouse.kit.runs import RUN, doubtful
+from pilothouse.kit.runs import RUN, doubtful_names
 from pilothouse.machinery import names
 from pilothouse.machinery.digits import unsigned
 from pilothouse.machinery.errors import MOST_CAUSES, Cause, bad_request, bare_internal, invalid, modified
@@ -260,8 +261,8 @@ def validate_labels(labels: dict[str, str], path: str) -> Causes:
     def fine(keys: Sequence[str]) -> bool:
         return names.are_qualified_names(keys) and names.are_label_values([*map(labels.__getitem__, keys)])
 
-    for key in labels if len(labels) <= RUN else (key for _, key in doubtful(list(labels), fine)):
-        if len(causes) >= MOST_CAUSES:
+    for key in labels if len(labels) <= RUN else doubtful_names(labels, fine, partial(_many, causes)):
+        if _many(causes):
             break
         wrong = names.qualified_name(key)
         if wrong:
@@ -275,8 +276,8 @@ def validate_labels(labels: dict[str, str], path: str) -> Causes:
 def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
     causes: Causes = []
     fine = names.are_qualified_names  # without capitals in the prefix, but those are few
-    for key in annotations if len(annotations) <= RUN else (key for _, key in doubtful(list(annotations), fine)):
-        if len(causes) >= MOST_CAUSES:
+    for key in annotations if len(annotations) <= RUN else doubtful_names(annotations, fine, partial(_many, causes)):
+        if _many(causes):
             break
         wrong = names.annotation_key(key)
         if wrong:
@@ -285,6 +286,10 @@ def validate_annotations(annotations: dict[str, str], path: str) -> Causes:
     if size > MAX_ANNOTATIONS:
         causes.append(Cause("FieldValueTooLong", f"Too long: may not be more than {MAX_ANNOTATIONS} bytes", path))
     return causes
+
+
+def _many(causes: Causes) -> bool:
+    return len(causes) >= MOST_CAUSES
 
 
 def _size(text: str) -> int:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from pilothouse.kit.memo import RARE
 from pilothouse.kit.record import record
+from pilothouse.machinery import protobuf
 from pilothouse.machinery.errors import Cause
 from pilothouse.registry.behaviour import Context
 
@@ -34,12 +35,20 @@ class Load:
 
     `empty`: lists that the body had as `[]`, of those that the kind heeds. `floats`: members of a custom object in
     which whole numbers came as floats (`3.0`). `text`: the JSON of a big object as it was read, with its defaults.
+    `unordered`: long maps that are not by key so far; they are to be put in order if the object is good.
     """
 
     size: int = 0
     empty: frozenset[str] = frozenset()
     floats: frozenset[str] = frozenset()
     text: bytes | None = None
+    unordered: list[dict[str, Any]] = field(default_factory=list)
+
+    def put_in_order(self, obj: Object) -> None:
+        """What is kept or shown has its maps in order."""
+        if self.unordered:
+            self.unordered.clear()
+            protobuf.put_all_in_order(obj)
 
     def at_least(self, size: int) -> None:
         if size > self.size:

@@ -219,6 +219,7 @@ class GenericStore:
             causes += behaviour.validate(obj, None, write.context())
         if causes:
             raise invalid(resource.hub_group, resource.kind, obj["metadata"].get("name", ""), causes)
+        write.load.put_in_order(obj)
         if behaviour.warn is not None:
             for text in behaviour.warn(obj, None):
                 write.warn(text)

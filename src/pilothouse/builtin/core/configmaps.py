@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Field, Rule, on_update, rules
 from pilothouse.registry.behaviour import Behaviour
@@ -16,9 +15,10 @@ FROZEN: Final = "field is immutable when `immutable` is set"
 Object = Mapping[str, Any]
 
 
-def bytes_of(text: str) -> int:
-    """How many bytes a base64 text means."""
-    return len(text) * 3 // 4 - text[-2:].count("=")
+def bytes_of_all(texts: Collection[str]) -> int:
+    """How many bytes base64 texts mean together."""
+    whole = "".join(texts)
+    return len(whole) * 3 // 4 - whole.count("=")
 
 
 def frozen(*members: str) -> Rule:
@@ -39,12 +39,12 @@ def frozen(*members: str) -> Rule:
 
 def _fine(keys: Sequence[str], others: Object) -> bool:
     """Whether some keys of one map are surely good, and not in the other one."""
-    return others.keys().isdisjoint(keys) and names.are_config_keys(keys)
+    return names.are_config_keys(keys) and (not others or others.keys().isdisjoint(keys))
 
 
 def _keys(new: Object, field: Field) -> None:
     data, binary = new.get("data") or {}, new.get("binaryData") or {}
-    for _, key in doubtful(sorted(data), lambda keys: field.full or _fine(keys, binary)):
+    for key in field.names(data, lambda keys: _fine(keys, binary)):
         whys = names.config_key(key)
         if whys:
             field.all_invalid(f"data[{key}]", key, whys)
@@ -52,9 +52,9 @@ def _keys(new: Object, field: Field) -> None:
             field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     texts = "".join(data.values())
     size = len(texts) if texts.isascii() else len(texts.encode())
-    for key in field.names(binary):
+    for key in field.names(binary, names.are_config_keys):
         field.all_invalid(f"binaryData[{key}]", key, names.config_key(key))
-        size += bytes_of(binary[key])
+    size += bytes_of_all(binary.values())
     if size > MAX_SIZE:
         field.too_long("[]", MAX_SIZE)
 

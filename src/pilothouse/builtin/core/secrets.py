@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pilothouse.builtin.core.configmaps import MAX_SIZE, bytes_of, frozen
+from pilothouse.builtin.core.configmaps import MAX_SIZE, bytes_of_all, frozen
 from pilothouse.builtin.core.tlspair import pair_problem
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import IMMUTABLE, Field, on_update, rules
@@ -47,14 +47,12 @@ def _prepare(new: Object, old: Object | None, context: Context) -> None:
 
 
 def _data(new: Mapping[str, Any], field: Field) -> None:
-    size = 0
     data = new.get("data") or {}
-    for key in data if len(data) < 2 else field.names(data):
+    for key in data if len(data) < 2 else field.names(data, names.are_config_keys):
         whys = names.config_key(key)
         if whys:
             field.all_invalid(f"data[{key}]", key, whys)
-        size += bytes_of(data[key])
-    if size > MAX_SIZE:
+    if bytes_of_all(data.values()) > MAX_SIZE:
         field.too_long("data", MAX_SIZE)
 
 

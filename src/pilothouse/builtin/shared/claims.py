@@ -85,7 +85,7 @@ def claim_spec(value: Object, field: Field) -> None:
 
 def template_metadata(value: Object, field: Field) -> None:
     """Metadata of what is made from a template: labels and annotations alone."""
-    for _, key in field.doubtful(sorted(value.get("annotations") or ()), words.are_qualified_names):
+    for key in field.names(value.get("annotations"), words.are_qualified_names):
         field.all_invalid("annotations", key, words.qualified_name(key.lower()))
     if value.get("labels"):
         field.within("labels", labels, value["labels"])

@@ -18,7 +18,7 @@ Object = Mapping[str, Any]
 
 def labels(value: Object, field: Field) -> None:
     """Rule for a map of labels: keys and values are told at the map."""
-    for _, key in enumerate(value) if len(value) < 2 else field.doubtful(sorted(value), _fine_in(value)):
+    for key in value if len(value) < 2 else field.names(value, _fine_in(value)):
         whys = words.qualified_name(key)
         if whys:
             field.all_invalid("", key, whys)

@@ -17,7 +17,7 @@ from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
 from pilothouse.machinery.protobuf.again import Again, Messages
 from pilothouse.machinery.protobuf.encoder import lazily, tag
-from pilothouse.machinery.protobuf.entries import MANY, entry_reader
+from pilothouse.machinery.protobuf.entries import MANY, Unordered, entry_reader, put_in_order
 from pilothouse.machinery.protobuf.packed import packed_int32, packed_int64
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
@@ -42,7 +42,7 @@ _SOON: Final = 1024  # bytes of a list of plain values that are read before it i
 _LATE: Final = 16384  # bytes of a list of messages
 _LONG: Final = 400  # signs of a literal that are not worth their place
 
-# (data, the same as wire text, from, to, what to fill) -> what was filled
+# (data, the same as wire text, from, to, where to add maps in disorder, what to fill, depth) -> what was filled
 Decoder = Callable[..., Any]
 
 _FROM_BYTES: Final[dict[str, Callable[[bytes], Any]]] = {
@@ -63,23 +63,36 @@ _SEVERAL: Final[dict[str, Callable[[list[str]], list[Any]]]] = {
 }
 
 
-def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = "", kind: str = "") -> dict[str, Any]:
+def decode_message(
+    schema: Schema, data: bytes | memoryview, api_version: str = "", kind: str = "", unordered: Unordered | None = None
+) -> dict[str, Any]:
     """The object in a message of a STRUCT type, without an envelope; `kind` and `api_version` come first where given.
 
-    Raises ProtobufError with the original's words.
+    `unordered`: long maps that are not by key are left so, and added to it, for `put_all_in_order`. Raises
+    ProtobufError with the original's words.
     """
-    data = bytes(data)
+    found: Unordered = []
+    obj = _read(schema, bytes(data), api_version, kind, found)
+    if unordered is None:
+        put_in_order(found)
+    else:
+        unordered += found
+    return obj
+
+
+def _read(schema: Schema, data: bytes, api_version: str, kind: str, unordered: Unordered) -> dict[str, Any]:
     decode = decoder(schema)
     try:
         try:
-            return _decode(decode, data, api_version, kind)
+            return _decode(decode, data, api_version, kind, unordered)
         except Damaged as error:
             if isinstance(error.why, BadValue):
                 raise
             whole = error.data[error.start : error.end]
             check(error.schema, whole, error.read - error.start)  # says what is wrong, if anything is
             whole = repair(schema, data)
-        return _decode(decode, whole, api_version, kind)
+        unordered.clear()
+        return _decode(decode, whole, api_version, kind, unordered)
     except Damaged as error:
         if isinstance(error.why, ProtobufError):
             raise error.why from None
@@ -88,13 +101,13 @@ def decode_message(schema: Schema, data: bytes | memoryview, api_version: str = 
         raise ProtobufError("proto: message is nested too deep") from None
 
 
-def _decode(decode: Decoder, data: bytes, api_version: str, kind: str) -> dict[str, Any]:
+def _decode(decode: Decoder, data: bytes, api_version: str, kind: str, unordered: Unordered) -> dict[str, Any]:
     obj: dict[str, Any] = {}
     if kind:
         obj["kind"] = kind
     if api_version:
         obj["apiVersion"] = api_version
-    decode(data, data.decode("latin-1"), 0, len(data), obj)
+    decode(data, data.decode("latin-1"), 0, len(data), unordered, obj)
     return obj
 
 
@@ -111,7 +124,7 @@ def decoder(schema: Schema) -> Decoder:
 class _Source:
     """Writes the decoder of one message type.
 
-    In it: `b` the bytes, `s` their text, `i` the place of the tag `t`, `d` the object.
+    In it: `b` the bytes, `s` their text, `i` the place of the tag `t`, `o` maps in disorder, `d` the object.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -131,7 +144,7 @@ class _Source:
         self._body()
         lazily(self.names, "rest", lambda: rest_of(self.schema, decoder(self.schema)))
         source = [
-            f"def decode(b, s, i, end, d{', depth=0' if self.nests else ''}):",
+            f"def decode(b, s, i, end, o, d{', depth=0' if self.nests else ''}):",
             "    start = i",
             "    try:",
             *["    " + line for line in self.lines],
@@ -159,7 +172,7 @@ class _Source:
             if late:
                 self.waiting.append(slot)
             self._flush(read)
-        self._add(1, f"return d if i == end else rest(b, i, end, d, start{', depth' if self.nests else ''})")
+        self._add(1, f"return d if i == end else rest(b, i, end, o, d, start{', depth' if self.nests else ''})")
 
     def _add(self, indent: int, *lines: str) -> None:
         self.lines += ["    " * indent + line for line in lines]
@@ -249,7 +262,7 @@ class _Source:
             self._add(1, f"{filled} = {{}}")
         self._add(1, f"if t == {number}:")
         self._length(2)
-        self._add(2, f"{function}(b, s, j, e, {filled})", *self._next("e"))
+        self._add(2, f"{function}(b, s, j, e, o, {filled})", *self._next("e"))
         shown = members(slot.schema)
         if shown:
             self._add(1, f"else: {filled}.update({{{', '.join(shown)}}})")
@@ -350,7 +363,7 @@ class _Source:
             # Embedded objects and byte strings must be whole: what was cut short is not worth parsing.
             return f"{function}(b[j:e])"
         deeper = ", depth + 1" if self.nests and slot.kind != plan.WRAPPED and self._target_nests(slot) else ""
-        return f"{self._nested(slot)}(b, s, j, e, {{}}{deeper})"
+        return f"{self._nested(slot)}(b, s, j, e, o, {{}}{deeper})"
 
     def _target_nests(self, slot: Slot) -> bool:
         message = plan.message_of(slot)
@@ -385,7 +398,7 @@ class _Source:
             "    k = s[q + 2:h]",
             "    if (b[q] != 10 or b[h] != 18 or j + n != e or e > end or b[q + 1] > 127",
             "            or k <= p or i > look or not k.isascii()):",  # many, or not as the original writes them
-            f"        m, i = {function}(b, s, i, end, m, p{deeper})",
+            f"        m, i = {function}(b, s, i, end, o, m, p{deeper})",
             *(f"        {line}" for line in self._next()),
             f"        if t == {number}: raise Odd",
             "        break",
@@ -396,14 +409,14 @@ class _Source:
         self._add(2, f"{target} m")
 
     def _value_of(self, slot: Slot) -> Callable[..., Any] | None:
-        """What makes a map's values of (data, wire text, from, to, depth)."""
+        """What makes a map's values of (data, wire text, from, to, maps in disorder, depth)."""
         if slot.kind == s.STRING:
             return None
         if slot.kind in _FROM_BYTES:
             of_bytes = _FROM_BYTES[slot.kind]
-            return lambda b, s, i, e: of_bytes(b[i:e])
+            return lambda b, s, i, e, o: of_bytes(b[i:e])
         names, function = self.names, self._nested(slot)
-        return lambda b, s, i, e, *depth: names[function](b, s, i, e, {}, *depth)
+        return lambda b, s, i, e, o, *depth: names[function](b, s, i, e, o, {}, *depth)
 
 
 def _indirect(slot: Slot) -> Decoder:
@@ -412,5 +425,5 @@ def _indirect(slot: Slot) -> Decoder:
     assert message is not None
     inner, kind = decoder(message), slot.kind
     if kind == plan.WRAPPED:
-        return lambda b, s, i, end, d: inner(b, s, i, end, d).get("items")
-    return lambda b, s, i, end, d, depth=0: plan.from_union(kind, inner(b, s, i, end, d, depth))
+        return lambda b, s, i, end, o, d: inner(b, s, i, end, o, d).get("items")
+    return lambda b, s, i, end, o, d, depth=0: plan.from_union(kind, inner(b, s, i, end, o, d, depth))

@@ -2,53 +2,52 @@
 
 Generated decoders read entries as the original writes them; what is here reads all others: some writers leave out what
 is empty, and any order is allowed. The first few are read one by one; what comes behind them is likely to be short and
-much: entries that differ in nothing but what they say are cut all at once, at the same places; of others a regular
-expression finds where each ends, and a small loop takes them apart.
+much, and is cut many at a time (`cutting`). Maps are by key once they are kept; whoever asks for an object may put that
+off until it is good, for a map that is long is put in order in no less time than it is read.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable
 from itertools import islice
 from operator import le
 from typing import Any, Final
 
 from pilothouse.kit import sorting
+from pilothouse.kit.runs import RUN
+from pilothouse.machinery.protobuf.cutting import cut
 from pilothouse.machinery.protobuf.repair import entry_parts, length
 from pilothouse.machinery.protobuf.wire import ProtobufError, narrow, read_unsigned, run
 
-# (data, the same as wire text, from, to, what was read so far, its last key, depth) -> the map, and the place behind
-# it; any map, and the place of the first entry that cannot be read, if there is one
+# Maps that are not by key so far
+Unordered = list[dict[str, Any]]
+# (data, the same as wire text, from, to, where to add maps in disorder, what was read so far, its last key, depth) ->
+# the map, and the place behind it; any map, and the place of the first entry that cannot be read, if there is one
 Reader = Callable[..., tuple[dict[str, Any], int]]
 
 MANY: Final = 8192  # bytes of a map that are read entry by entry
-_PIECE: Final = 32 << 10  # bytes of a map that are read at once
-_TINY: Final = 8  # bytes of entries that are likely to be told more than once
-_ALIKE: Final = 32  # entries that are worth being cut at the same places
+_ALONE: Final = 1024  # bytes of one that are read so behind an entry that is long or damaged
 _RUN: Final = 64  # texts that are read together, with a sign between them that is in none
 _BETWEEN: Final = "".join(map(chr, range(128)))
-_MARKS: Final = 16  # bytes of an entry, beside its key and its value, in which such entries are compared
 
 
 def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[list[str]], list[Any]] | None) -> Reader:
     """Reads the entries of a map field up to another field, or to an entry that is none.
 
-    `value` makes a value of (data, wire text, from, to, depth), None where the text is the value. `values` makes many
-    of wire texts, if there is a better way than one by one.
+    `value` makes a value of (data, wire text, from, to, unordered, depth), None where the text is the
+    value. `values` makes many of wire texts, if there is a better way than one by one.
     """
     first, second, width = ord(tag[0]), ord(tag[-1]), len(tag)
 
     def read(
-        data: bytes, text: str, at: int, end: int, into: dict[str, Any], last: str, *depth: int
+        data: bytes, text: str, at: int, end: int, unordered: Unordered, into: dict[str, Any], last: str, *depth: int
     ) -> tuple[dict[str, Any], int]:
         keys, found = [*into], [*into.values()]
         alone = end if value is not None and values is None else at + MANY
         while at < end and data[at] == first and (width == 1 or data[at + 1] == second):
             if at > alone:
-                behind = _take(tag, text, at, min(at + _PIECE, end), keys, found, values)
-                alone = behind if behind - at > _PIECE // 2 else behind + _PIECE
+                behind = _take(tag, data, text, at, end, keys, found, values)
+                alone = behind if behind > at else at + _ALONE
                 at = behind
                 continue
             try:
@@ -83,15 +82,16 @@ def entry_reader(tag: str, value: Callable[..., Any] | None, values: Callable[[l
             if value is None:
                 found.append(_whole(text[value_at:value_end]))
             else:
-                found.append(value(data, text, value_at, value_end, *depth))
+                found.append(value(data, text, value_at, value_end, unordered, *depth))
             at = stop
-        return in_order(keys, found), at
+        return gathered(keys, found, unordered), at
 
     return read
 
 
 def _take(
     tag: str,
+    data: bytes,
     text: str,
     at: int,
     end: int,
@@ -104,9 +104,7 @@ def _take(
     Takes none where one is damaged.
     """
     try:
-        names, wires, behind = _alike(len(tag), text, at, end)
-        if not names:
-            names, wires, behind = _mixed(tag, text, at, end)
+        names, wires, behind = cut(tag, data, text, at, end)
     except (IndexError, ProtobufError):
         return at
     if not text[at:behind].isascii():
@@ -115,84 +113,6 @@ def _take(
     found += wires if values is None else values(wires)
     keys += names
     return behind
-
-
-def _alike(width: int, text: str, at: int, end: int) -> tuple[list[str], list[str], int]:
-    """Keys, the wire texts of values, and the place behind them: of all entries that look like the first.
-
-    They are as long, and the same but for what is within key and value. None if those are few. `width` is the tag's.
-    Raises IndexError, ProtobufError.
-    """
-    size = width + 1 + ord(text[at + width])
-    if size > width + 128:
-        return [], [], at
-    entry = text[at : at + size].encode("latin-1")
-    key_at, key_end, value_at, value_end = entry_parts(entry, width + 1, size)
-    marks = [place for place in range(size) if not (key_at <= place < key_end or value_at <= place < value_end)]
-    count = (end - at) // size
-    for place in marks if len(marks) <= _MARKS else ():
-        found = text[at + place : at + count * size : size]
-        count -= len(found.lstrip(text[at + place]))
-        if count < _ALIKE:
-            break
-    if count < _ALIKE or len(marks) > _MARKS:
-        return [], [], at
-    starts = range(at, at + count * size, size)
-    return _cut(text, starts, key_at, key_end), _cut(text, starts, value_at, value_end), starts.stop
-
-
-def _cut(text: str, starts: range, begin: int, stop: int) -> list[str]:
-    """What stands from `begin` to `stop` behind each of these places."""
-    if begin == stop:
-        return [""] * len(starts)
-    if stop - begin == 1:
-        return [*text[starts.start + begin : starts.stop : starts.step]]
-    return [text[start + begin : start + stop] for start in starts]
-
-
-def _mixed(tag: str, text: str, at: int, end: int) -> tuple[list[str], list[str], int]:
-    """As `_alike`, of short entries, up to one that is not."""
-    entries = _short_entries(tag).findall(text, at, end)
-    if not entries[-1]:
-        entries.pop()
-    behind = at + sum(map(len, entries))
-    if len(entries) * _TINY > behind - at:
-        entries = [*dict.fromkeys(reversed(entries))][::-1]
-    return *_take_apart(entries, len(tag) + 1), behind
-
-
-def _take_apart(entries: list[str], start: int) -> tuple[list[str], list[str]]:
-    """The key and the value of each. An entry is a tag, a length and, from `start` on, a key and a value."""
-    keys: list[str] = []
-    wires: list[str] = []
-    key_at = start + 2
-    for entry in entries:
-        try:
-            if entry[start] == "\n":
-                middle = ord(entry[start + 1]) + key_at
-                value = entry[middle:]
-                if value and value[0] == "\x12" and ord(value[1]) == len(value) - 2:
-                    keys.append(entry[key_at:middle])
-                    wires.append(value[2:])
-                    continue
-                if middle == len(entry):
-                    keys.append(entry[key_at:])
-                    wires.append("")
-                    continue
-        except IndexError:
-            pass  # it is too short for that, and is read as any message
-        data = entry.encode("latin-1")
-        key_from, key_to, value_from, value_to = entry_parts(data, start, len(data))
-        keys.append(entry[key_from:key_to])
-        wires.append(entry[value_from:value_to])
-    return keys, wires
-
-
-@cache
-def _short_entries(tag: str) -> re.Pattern[str]:
-    """Finds fields one behind the other, each with its tag and length, and "" for what does not begin with one."""
-    sizes = "|".join(f"{re.escape(chr(size))}.{{{size}}}" for size in range(128))
-    return re.compile(f"({re.escape(tag)}(?:{sizes}))|.+", re.DOTALL)
 
 
 def _whole(wire: str) -> str:
@@ -214,9 +134,51 @@ def _all_whole(wires: list[str]) -> list[str]:
     return found
 
 
-def in_order(keys: list[str], values: list[Any]) -> dict[str, Any]:
-    """The map by key. Of equal keys the last counts."""
+def gathered(keys: list[str], values: list[Any], unordered: Unordered) -> dict[str, Any]:
+    """The map; of equal keys the last counts. If it is long and not by key, it is added to `unordered`."""
+    made = dict(zip(keys, values, strict=True))
     if not all(map(le, keys, islice(keys, 1, None))):
-        order = sorting.in_order(range(len(keys)), keys.__getitem__)
-        keys, values = [*map(keys.__getitem__, order)], [*map(values.__getitem__, order)]
-    return dict(zip(keys, values, strict=True))
+        if len(made) <= RUN:
+            return dict(sorted(made.items()))
+        unordered.append(made)
+    return made
+
+
+def put_in_order(unordered: Unordered) -> None:
+    """Makes each of these maps one by key, and forgets them."""
+    for made in unordered:
+        keys = sorting.in_order(made)
+        values = [*map(made.__getitem__, keys)]
+        made.clear()
+        made.update(zip(keys, values, strict=True))
+    unordered.clear()
+
+
+def put_all_in_order(value: Any) -> None:
+    """As `put_in_order`, of all long maps of an object: some may be copies of those that were read."""
+    if value.__class__ is dict:
+        if len(value) > RUN:
+            put_in_order([value])
+        for item in value.values():
+            put_all_in_order(item)
+    elif value.__class__ is list:
+        for item in value:
+            put_all_in_order(item)
+
+
+def merged(made: dict[str, Any], more: dict[str, Any], unordered: Unordered) -> dict[str, Any]:
+    """One map of two, which is the first one."""
+    made.update(more)
+    forget(unordered, [made, more])
+    if len(made) > RUN:
+        unordered.append(made)
+    else:
+        put_in_order([made])
+    return made
+
+
+def forget(unordered: Unordered, values: Iterable[Any]) -> None:
+    """Of maps that are not part of the object any more nobody needs to know."""
+    if unordered:
+        gone = {*map(id, values)}
+        unordered[:] = [made for made in unordered if id(made) not in gone]

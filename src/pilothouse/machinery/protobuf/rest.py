@@ -13,7 +13,7 @@ from typing import Any, Final
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.again import Again
-from pilothouse.machinery.protobuf.entries import in_order
+from pilothouse.machinery.protobuf.entries import Unordered, forget, merged
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import (
     SHORT,
@@ -53,9 +53,11 @@ def rest_of(schema: Schema, decode: Callable[..., Any]) -> Callable[..., dict[st
     fields = known(schema)
     slots = plan.slots(schema)
     order = _names(schema)
-    empty: dict[str, Any] = decode(b"", "", 0, 0, {})
+    empty: dict[str, Any] = decode(b"", "", 0, 0, [], {})
 
-    def rest(data: bytes, at: int, end: int, obj: dict[str, Any], start: int, *depth: int) -> dict[str, Any]:
+    def rest(
+        data: bytes, at: int, end: int, unordered: Unordered, obj: dict[str, Any], start: int, *depth: int
+    ) -> dict[str, Any]:
         if at > end:
             raise Odd
         try:
@@ -65,15 +67,14 @@ def rest_of(schema: Schema, decode: Callable[..., Any]) -> Callable[..., dict[st
             written = _joined(found)
             if not at and written == data:
                 raise Odd  # nothing was read of it, and nothing would be now
-            more = decode(written, written.decode("latin-1"), 0, len(written), {}, *depth)
+            more = decode(written, written.decode("latin-1"), 0, len(written), unordered, {}, *depth)
             for slot in slots:
                 if slot.number in found:
-                    _add(slot, obj, more, empty)
+                    _add(slot, obj, more, empty, unordered)
         except Loose:  # a message in parts: all must be read again
             written = _joined(_sort(fields, data, start, end, in_parts=True))
-            for name in order:
-                obj.pop(name, None)
-            obj.update(decode(written, written.decode("latin-1"), 0, len(written), {}, *depth))
+            forget(unordered, [obj.pop(name, None) for name in order])
+            obj.update(decode(written, written.decode("latin-1"), 0, len(written), unordered, {}, *depth))
             return obj
         ordered = {name: obj.pop(name) for name in order if name in obj}
         obj.update(ordered)
@@ -207,7 +208,7 @@ def _packed(way: Way, tag: int, data: bytes, at: int, end: int, found: dict[int,
     return at
 
 
-def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str, Any]) -> None:
+def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str, Any], unordered: Unordered) -> None:
     """One field of `more` to `obj`. `empty` is what an empty message shows. Raises Odd where both hold a message."""
     name = slot.name
     if slot.label == LIST and obj.get(name):
@@ -216,7 +217,7 @@ def _add(slot: Slot, obj: dict[str, Any], more: dict[str, Any], empty: dict[str,
         if most and len(obj[name]) > most:
             raise TooMany(slot.go_name, most)
     elif slot.label == MAP and obj.get(name):
-        obj[name] = in_order([*obj[name], *more[name]], [*obj[name].values(), *more[name].values()])
+        merged(obj[name], more[name], unordered)
     else:
         names = _names(slot.schema) if slot.label == INLINE else (name,)
         for name in names:

@@ -6,14 +6,16 @@ caller puts its own step in front, and only if something was found. So a valid o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import orjson
 
-from pilothouse.kit.runs import RUN, doubtful
+from pilothouse.kit.runs import RUN, doubtful, doubtful_names
+from pilothouse.kit.sorting import smallest_first
 from pilothouse.machinery.errors import MOST_CAUSES, Cause
 
+_LEAST: Final = len('"a":"",')  # signs of JSON for a member of a map
 _MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole value
 
 
@@ -45,12 +47,25 @@ def quoted(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Compact JSON with `<`, `>` and `&` escaped, as the original's encoder writes it. Keys keep their order."""
+    """Compact JSON with `<`, `>` and `&` escaped, as the original's encoder writes it.
+
+    Keys keep their order, but those of long maps: these may be in disorder as long as they are judged.
+    """
     text = orjson.dumps(value).decode()
+    if len(text) > _LEAST * RUN:
+        text = orjson.dumps(_by_key(value)).decode()
     for char, escape in _HTML.items():
         if char in text:
             text = text.replace(char, escape)
     return text
+
+
+def _by_key(value: Any) -> Any:
+    """With long maps in order. What is in long lists is not worth a look."""
+    if isinstance(value, dict):
+        names = sorted(value) if len(value) > RUN else value
+        return {name: _by_key(value[name]) for name in names}
+    return list(map(_by_key, value)) if isinstance(value, list) and len(value) <= RUN else value
 
 
 def shown(value: Any) -> str:
@@ -209,12 +224,17 @@ class Field:
         """As `numbered`, without runs of items with which nothing is wrong for sure: then `fine` says so of the run."""
         return enumerate(items) if len(items) <= RUN else self._in_runs(items, fine)
 
-    def names(self, values: Iterable[str] | None) -> Iterable[str]:
-        """The keys of a map in their order."""
+    def names(
+        self, values: Collection[str] | None, fine: Callable[[Sequence[str]], bool] | None = None
+    ) -> Iterable[str]:
+        """The keys of a map in their order; as in `doubtful`, without those of which `fine` says that all are."""
         if not values or self.full:
             return ()
-        ordered = sorted(values)
-        return ordered if len(ordered) <= RUN else (name for _, name in self._in_runs(ordered, _not_at_all))
+        if len(values) <= RUN:
+            return sorted(values)
+        if fine is not None:
+            return doubtful_names(values, fine, lambda: self.full)
+        return self.until_full(smallest_first(values))
 
     def until_full(self, items: Iterable[V]) -> Iterator[V]:
         """What is wrong one by one."""
