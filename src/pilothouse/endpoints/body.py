@@ -16,7 +16,7 @@ from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR, JSON,
 from pilothouse.kit.aside import HEAVY, Aside, effort
 from pilothouse.kit.record import record
 from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
-from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_once, decode_parsed
+from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_once, decode_parsed, read_json
 from pilothouse.machinery.errors import APIError, bad_request, too_large, unsupported_media_type
 from pilothouse.machinery.groupversion import api_version, parts
 from pilothouse.machinery.jsoncodec import JSONError, NumberTooGreat, dumps, exact, loads, preview, type_meta
@@ -61,10 +61,10 @@ def weight(data: bytes, media_type: str) -> int:
 KnownKind = Callable[[str, str], bool]  # (apiVersion, kind) -> is it a kind of this server
 
 
-def _json(data: bytes) -> Any:
-    """The value that the text tells. Raises JSONError."""
+def _json(data: bytes, schema: Schema | None) -> tuple[Any, bytes]:
+    """The value that the text tells, and the text, for a type if it is known (`read_json`). Raises JSONError."""
     try:
-        return loads(data)
+        return (loads(data), data) if schema is None else read_json(schema, data)
     except JSONError as error:
         raise error.__class__(f"{_NO_META}: {error}") from error
 
@@ -75,7 +75,7 @@ def _holds_infinity(value: Any) -> bool:
     return any(map(_holds_infinity, value)) if isinstance(value, list) else value in (math.inf, -math.inf)
 
 
-_VALUES: Final[Mapping[str, Callable[[bytes], Any]]] = {JSON: _json, YAML: yamlcodec.loads, CBOR: cbor.loads}
+_VALUES: Final[Mapping[str, Callable[[bytes], Any]]] = {YAML: yamlcodec.loads, CBOR: cbor.loads}
 
 
 def _at(value: Any, path: str) -> Any:
@@ -237,7 +237,7 @@ class BodyDecoder:
     def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
         """The value, and its JSON if a member may be in it twice. Raises JSONError, YAMLError, CBORError."""
         if media_type == JSON:
-            return _json(data), data
+            return _json(data, self._known_type)
         if media_type == CBOR:
             return self._parse_cbor(data), None
         value, repeated = yamlcodec.loads_noting(data)
@@ -263,7 +263,7 @@ class BodyDecoder:
         Raises CBORError, RequestEntityTooLarge.
         """
         try:
-            value = loads(data, self._cbor_schema, self._limit)
+            value = loads(data, self._known_type, self._limit)
         except cbor.CBORTooLong:
             raise too_large(self._limit) from None
         if _CBOR_AS_JSON * len(data) > self._limit and len(dumps(value)) > self._limit:
@@ -284,7 +284,7 @@ class BodyDecoder:
         return value
 
     @property
-    def _cbor_schema(self) -> Schema | None:
+    def _known_type(self) -> Schema | None:
         """Where bytes are, and what is known."""
         return self.target.schema
 
@@ -468,12 +468,12 @@ class BodyDecoder:
                 told, kind, raw = protobuf.unwrap(data)
                 _check_options(told if told.count("/") < 2 else "", kind)
                 return protobuf.decode_message(self._options, raw)
-            value = _VALUES[media_type](data)
+            value, raw = (_VALUES[media_type](data), b"") if media_type != JSON else _json(data, self._options)
             wrong = cbor.type_mismatch(value) if media_type == CBOR else ""
             if wrong:
                 raise cbor.CBORError(f"{_NO_TYPE}: {wrong}")
             _check_options(*type_meta(value, exact=media_type == CBOR))
-            return decode_parsed(self._options, data if media_type == JSON else dumps(value), value, None)
+            return decode_parsed(self._options, raw or dumps(value), value, None)
         except (JSONError, yamlcodec.YAMLError, cbor.CBORError, protobuf.ProtobufError, DecodeError) as error:
             raise bad_request(str(error)) from error
 

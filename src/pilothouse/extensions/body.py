@@ -108,7 +108,7 @@ class CustomBody(_Patches):
     # -- decoding
 
     @property
-    def _cbor_schema(self) -> None:
+    def _known_type(self) -> None:
         """No type says where bytes are."""
 
     def _decode_cbor(self, raw: bytes | None, value: Any, findings: Findings | None, write: Write) -> Object:

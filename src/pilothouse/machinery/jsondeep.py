@@ -1,14 +1,17 @@
 """Documents that go deeper than the fast parser: cut into parts that do not, which it reads one by one.
 
-A few calls find out how many brackets are open at each byte. Containers that begin at every 512th level, and go deeper
-than to the next, are read on their own, the innermost first. In the text around them a mark stands in their place.
+A few calls find out how many brackets are open behind each. Containers that begin at steps of 256 levels, and go
+deeper than to the next, are read on their own, the innermost first. In the text around them, a mark stands for each.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, chain
+from sys import byteorder
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -16,8 +19,13 @@ import orjson
 from pilothouse.machinery.jsonpieces import AFTER, PIECE, STEPS, unquoted, without_texts
 
 DEEPEST: Final = 10_000  # levels, as in the original
-_STEP: Final = 512  # levels; the fast parser reads twice as many
+_NONE: Final = 40 * 256 - 1 - DEEPEST  # what no level is counted as, so that what is too deep begins a step
+_TOO_DEEP: Final = 40
+_RUN: Final = 256  # bytes
+_NO_STEP: Final = bytes((0,))
 _MARK: Final = b"~"
+_MARKS: Final = range(0xE000, 0xF900)  # signs that are of no use to anybody
+_ESCAPED: Final = re.compile(rb"\\u([0-9a-fA-F]{4})")
 _LISTS: Final = {list}
 
 
@@ -33,49 +41,104 @@ class _Part(NamedTuple):
 
 def loads(data: bytes) -> Any:
     """The value of a document. The last of repeated members counts. Raises OddError, orjson.JSONDecodeError."""
-    levels = _levels(data)
-    mark = _MARK
-    while mark in data:
-        mark += _MARK
+    return _read(data, keep=True)
+
+
+def is_sound(data: bytes) -> bool:
+    """Whether `loads` surely reads a document."""
+    try:
+        _read(data, keep=False)
+    except (OddError, orjson.JSONDecodeError):
+        return False
+    return True
+
+
+def _read(data: bytes, *, keep: bool) -> Any:
+    """The value, or something else if it is not to be kept."""
+    brackets = _Brackets(data)
+    mark = _mark(data)
     parts: list[_Part] = []
-    for level in range(max(levels) // _STEP * _STEP, 0, -_STEP):
-        parts = _read_all(data, _deep_containers(levels, level), parts, mark)
-    return _read_all(data, [(0, len(data))], parts, mark)[0].value
+    for step in range(brackets.deepest, 0, -1):
+        parts = _read_all(data, brackets.containers(step), parts, mark, keep=keep)
+    return _read_all(data, [(0, len(data))], parts, mark, keep=keep)[0].value
 
 
-def _levels(data: bytes) -> array[int]:
-    """How many brackets are open behind each byte. Raises OddError."""
-    steps = without_texts(unquoted(data)).translate(STEPS)
-    levels = array("i")
-    last = 0
-    for start in range(0, len(steps), PIECE):
-        window = array("i", accumulate(array("b", steps[start : start + PIECE]), initial=last))
-        last = window[-1]
-        if max(window) > DEEPEST or min(window) < 0:
-            raise OddError
-        levels += window[1:]
-    if last:
-        raise OddError
-    return levels
+def _mark(data: bytes) -> bytes:
+    """A sign that begins no text in the document."""
+    if _MARK not in data and b"\\u" not in data:
+        return _MARK
+    used = set(data.decode("utf-8", "replace"))
+    used.update(chr(int(code, 16)) for code in set(_ESCAPED.findall(data)))
+    for sign in map(chr, _MARKS):
+        if sign not in used:
+            return sign.encode()
+    raise OddError
 
 
-def _deep_containers(levels: array[int], level: int) -> list[tuple[int, int]]:
-    """The containers that stand in `level` others and go deeper than to the next step: where they begin and end."""
-    found: list[tuple[int, int]] = []
-    backwards = levels[::-1]
-    last = len(levels) - 1
-    at = 0
-    while True:
+class _Brackets:
+    """The brackets that open and close something in a document, and how deep they are. Raises OddError.
+
+    Only the steps of 256 levels are kept, a byte for each bracket: so those of one step are found by the fastest search
+    there is.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._steps = without_texts(unquoted(data)).translate(STEPS)
+        self._before = [0]  # how many brackets are before each run of bytes
+        for start in range(0, len(data), _RUN):
+            self._before.append(self._before[-1] + len(self._steps[start : start + _RUN].translate(None, _NO_STEP)))
+        self._depths = _depths(self._steps.translate(None, _NO_STEP))
+        self.deepest = max(self._depths, default=0) - 2
+
+    def containers(self, step: int) -> list[tuple[int, int]]:
+        """The containers that begin at a step and go deeper than to the next: where they begin, and end."""
+        found: list[tuple[int, int]] = []
+        above, below = bytes((step,)), bytes((step + 2,))
+        last = 0
+        while (deep := self._depths.find(below, last)) >= 0:
+            first = self._depths.rfind(above, 0, deep) + 1
+            last = self._depths.find(above, deep)
+            if last < 0:
+                raise OddError
+            found.append((self._place(first), self._place(last) + 1))
+        return found
+
+    def _place(self, number: int) -> int:
+        """Where a bracket is in the document."""
+        run = bisect_right(self._before, number) - 1
+        start, end = run * _RUN, (run + 1) * _RUN
+        left = number - self._before[run]  # of the brackets in this run, those before
+        while end - start > 1:
+            middle = (start + end) // 2
+            here = len(self._steps[start:middle].translate(None, _NO_STEP))
+            if left < here:
+                end = middle
+            else:
+                start, left = middle, left - here
+        return start
+
+
+def _depths(brackets: bytes) -> bytes:
+    """At which step the levels behind each bracket are, from 0 on; each is of 256 levels, but for the first."""
+    depths = []
+    last = _NONE
+    for start in range(0, len(brackets), PIECE):
         try:
-            deep = levels.index(level + _STEP + 1, at)
-        except ValueError:
-            return found
-        start = last - backwards.index(level, last - deep) + 1
-        at = levels.index(level, deep) + 1
-        found.append((start, at))
+            levels = array("h", accumulate(array("b", brackets[start : start + PIECE]), initial=last))
+        except OverflowError:
+            raise OddError from None
+        last = levels[-1]
+        if byteorder == "big":
+            levels.byteswap()
+        depths.append(levels[1:].tobytes()[1::2])
+        if _TOO_DEEP in depths[-1]:
+            raise OddError
+    return b"".join(depths)
 
 
-def _read_all(data: bytes, places: list[tuple[int, int]], parts: list[_Part], mark: bytes) -> list[_Part]:
+def _read_all(
+    data: bytes, places: list[tuple[int, int]], parts: list[_Part], mark: bytes, *, keep: bool
+) -> list[_Part]:
     """Reads what stands at some places, in which some parts have been read already. Both are in order."""
     inner: dict[str, Any] = {}
     texts = []
@@ -95,7 +158,9 @@ def _read_all(data: bytes, places: list[tuple[int, int]], parts: list[_Part], ma
     values = orjson.loads(b"[%b]" % b",".join(texts))
     if len(values) != len(places):
         raise OddError
-    if inner:
+    if not keep:
+        values = places  # they are let go at once
+    elif inner:
         _put(values, inner)
     return [_Part(*place, value) for place, value in zip(places, values, strict=True)]
 

@@ -26,11 +26,13 @@ _LONG_DIGITS: Final = 18
 _MOST_LISTS: Final = 10_000  # the parser makes them all in one go, while others wait; of objects it asks us
 _LONG: Final = 4096  # signs of a text in which a fault is looked for first
 
-_PLAIN: Final = bytes(byte if byte < 0x80 else 0x3F for byte in range(256))  # what is not ASCII becomes "?"
+PLAIN: Final = bytes(byte if byte < 0x80 else 0x3F for byte in range(256))  # what is not ASCII becomes "?"
 
 # What the fast parser alone takes for faults.
 _TOO_DEEP: Final = "depth limit exceeded"
-_NO_FAULT: Final = ("number is infinity", "no low surrogate", "invalid high surrogate")
+_NO_UTF8: Final = "str is not valid UTF-8"
+_INFINITE: Final = "number is infinity"
+_NO_FAULT: Final = (_INFINITE, "no low surrogate", "invalid high surrogate")
 
 # All members of the objects (by id) that have one twice, in the order of the document.
 Repeated = dict[int, list[tuple[str, Any]]]
@@ -65,19 +67,33 @@ def loads(data: bytes, refused: orjson.JSONDecodeError) -> Any:
     except UnicodeDecodeError:
         # Whether it is JSON does not depend on what is in the place of such bytes, and is quickly found out.
         try:
-            jsonpieces.loads(data.translate(_PLAIN))
+            jsonpieces.loads(data.translate(PLAIN))
         except orjson.JSONDecodeError as wrong:
             refused, stop = wrong, wrong.pos
             readable = b""
         else:
             return jsonpieces.loads(_readable(data))
-    if refused.msg.startswith(_TOO_DEEP):
+    if too_deep(refused):
         try:
             return jsondeep.loads(readable or _readable(data))
         except (jsondeep.OddError, orjson.JSONDecodeError):
             pass  # what is wrong is told below
+    if refused.msg.startswith(_INFINITE):
+        found = _NUMBER.match(data[stop:].decode("latin-1"))
+        if found is not None:
+            _float(found[0])
     _tell(data, refused.msg, stop)
     return _parse(data.decode("utf-8", "surrogateescape"), _float, dict)
+
+
+def is_odd(refused: orjson.JSONDecodeError) -> bool:
+    """Whether what the fast parser refused may be JSON all the same."""
+    return refused.msg.startswith((_TOO_DEEP, _NO_UTF8, *_NO_FAULT))
+
+
+def too_deep(refused: orjson.JSONDecodeError) -> bool:
+    """Whether the fast parser refused a document because it does not go so deep."""
+    return refused.msg.startswith(_TOO_DEEP)
 
 
 def _readable(data: bytes) -> bytes:

@@ -90,7 +90,8 @@ def without_texts(part: bytes) -> bytes:
         return part
     pieces = part.split(b'"')
     texts = pieces[1::2]
-    if b"".join(texts).translate(None, _MARKS) == b"".join(texts):
+    together = b"".join(texts)
+    if len(together.translate(None, _MARKS)) == len(together):
         return part
     pieces[1::2] = [_FILL[: len(text)] if len(text) <= PIECE else bytes(len(text)) for text in texts]
     return b'"'.join(pieces)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from pilothouse.kit.memo import RARE
+from pilothouse.machinery import jsonexact, jsonpieces
 from pilothouse.machinery.decode.explain import explain, refusal
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
+from pilothouse.machinery.decode.outline import is_of_lists, outline
 from pilothouse.machinery.jsoncodec import dumps, exact, loads, surely_unique
 from pilothouse.machinery.schema import Schema
 
@@ -51,7 +55,24 @@ def decode_json(schema: Schema, data: bytes, findings: Findings | None = None) -
 
     Raises JSONError for what is not JSON and DecodeError for what does not fit. `null` is an object without fields.
     """
-    return decode_parsed(schema, data, loads(data), findings)
+    value, text = read_json(schema, data)
+    return decode_parsed(schema, text, value, findings)
+
+
+def read_json(schema: Schema, data: bytes) -> tuple[Any, bytes]:
+    """The value of a document, and its text, for `decode_parsed`. Of a document that is dense or deep, both may be
+    those of its outline. Raises JSONError.
+    """
+    if not jsonpieces.is_heavy(data):
+        try:
+            return orjson.loads(data), data
+        except orjson.JSONDecodeError as refused:
+            if not jsonexact.is_odd(refused):
+                return jsonexact.loads(data, refused), data
+    elif not is_of_lists(data):
+        return loads(data), data
+    text = outline(schema, data, sound=False)
+    return loads(text), text
 
 
 def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | None = None) -> dict[str, Any]:
@@ -89,7 +110,7 @@ def decode_once(schema: Schema, value: Any, findings: Findings | None = None) ->
 
 def _again(schema: Schema, data: bytes, findings: Findings) -> dict[str, Any]:
     """The same from the exact form of the document."""
-    value, repeated = exact(data)
+    value, repeated = exact(outline(schema, data, sound=True))
     findings.reset()
     try:
         made = struct_decoder(schema)(value, findings)
