@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -41,6 +42,18 @@ def test_times_are_read_in_any_zone() -> None:
     assert canonical_micro_time("2026-01-02T03:04:05.000001+01:00") == "2026-01-02T02:04:05.000001Z"
     assert canonical_micro_time("2026-01-02T03:04:05.000001Z") == "2026-01-02T03:04:05.000001Z"
     assert canonical_micro_time("0001-01-01T00:00:00.000000Z") is None
+
+
+@pytest.mark.parametrize("year", [1, 2023, 2024])
+def test_every_day_stays_as_it_is_written_and_no_other_is_one(year: int) -> None:
+    for month in range(1, 13):
+        for day in range(1, 32):
+            text = f"{year:04}-{month:02}-{day:02}T12:34:56Z"
+            if day <= monthrange(year, month)[1]:
+                assert canonical_time(text) == text
+            else:
+                with pytest.raises(TimeError, match="day out of range"):
+                    canonical_time(text)
 
 
 @pytest.mark.parametrize(

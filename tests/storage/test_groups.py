@@ -46,6 +46,34 @@ def test_a_lone_write_goes_at_once_and_the_others_of_a_round_go_together(tmp_pat
     asyncio.run(story())
 
 
+def test_writes_of_rounds_that_follow_each_other_go_together(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with writing(tmp_path, SqliteSettings(check_seconds=0)) as (writer, checkpointer):
+            writes = []
+            for number in range(10):
+                writes.append(writer.submit(f"/a/{number}", b"x", 0, None))
+                await asyncio.sleep(0)
+            await asyncio.gather(*writes)
+            assert checkpointer.commits <= 2  # one, unless a busy machine made it longer than a write may wait
+
+    asyncio.run(story())
+
+
+def test_a_write_does_not_wait_for_ever_though_others_keep_coming(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with writing(tmp_path, SqliteSettings(check_seconds=0, group=1_000_000)) as (writer, _):
+            first = writer.submit("/first", b"x", 0, None)
+            more = []
+            deadline = asyncio.get_running_loop().time() + 20
+            while not first.done() and asyncio.get_running_loop().time() < deadline:
+                more.append(writer.submit(f"/a/{len(more)}", b"x", 0, None))
+                await asyncio.sleep(0)
+            assert first.done()
+            await asyncio.gather(*more)
+
+    asyncio.run(story())
+
+
 def test_a_group_has_a_limit_and_keeps_the_order(tmp_path: Path) -> None:
     async def story() -> None:
         async with writing(tmp_path, SqliteSettings(check_seconds=0, group=10)) as (writer, checkpointer):

@@ -25,6 +25,7 @@ async def create_object(scope: Scope, request: Request) -> Response:
     if write.load.text is not None and not scope.store.services.admission.judges("CREATE", write):
         owners = partial(owners_of, scope, write.load.text, write)  # a big object that is refused needs none
     hub = await scope.options.aside.run(write.load.size, hub_object if owners else owned_object, scope, obj, write)
+    del obj  # the store empties the other one before it waits
     stored = await scope.store.create(hub, write, owners)
     return await scope.forms.object_response(stored, scope.version, form, query, status=201)
 

@@ -75,7 +75,9 @@ async def read_patch(scope: Scope, request: Request, write: Write) -> Patched:
 
     def patched(old: Object) -> Object:
         value, notes = patch(old)
-        return _typed(scope, patch, value, old, notes, write, told)
+        obj = _typed(scope, patch, value, old, notes, write, told)
+        patch.settle()
+        return obj
 
     return patched
 

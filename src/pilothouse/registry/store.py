@@ -108,7 +108,7 @@ class GenericStore:
         return size if effort_of is None else max(size, effort_of(size))
 
     async def create(self, obj: Object, write: Write, owners: meta.Owners | None = None) -> StoredObject:
-        """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's.
+        """`obj` is in the hub version, decoded, defaulted and owned; it becomes the store's, who may empty it.
 
         `owners`: who owns its fields is not known yet, but shall be asked if the object is good.
         """
@@ -122,11 +122,10 @@ class GenericStore:
             if generated and attempt:
                 obj["metadata"].pop("name", None)
             try:
-                return await self._create_once(obj, write, owners)
+                return await self._create_once(obj, write, owners, again=generated)
             except stored_errors.Exists as error:
-                name = obj["metadata"]["name"]
                 if not generated:
-                    raise await self._exists(write, name) from error
+                    raise await self._exists(write, error.key.rpartition("/")[2]) from error
         raise generate_name_conflict(self.resource.group, self.resource.plural, obj["metadata"]["name"])
 
     async def _exists(self, write: Write, name: str) -> APIError:
@@ -140,7 +139,8 @@ class GenericStore:
             failure.message = f"object is being deleted: {failure.message}"
         return failure
 
-    async def _create_once(self, obj: Object, write: Write, owners: meta.Owners | None) -> StoredObject:
+    async def _create_once(self, obj: Object, write: Write, owners: meta.Owners | None, *, again: bool) -> StoredObject:
+        """`again`: the object is needed again where the name is taken."""
         pending = Pending(self.claims)
         versioned = meta.names_version(obj) and not write.dry_run
         try:
@@ -156,7 +156,7 @@ class GenericStore:
             await pending.settle(False)
             raise
         try:
-            stored = await self._write_new(obj, write)
+            stored = await self._write_new(obj, write, keep=again or self.claims is not None)
         except (stored_errors.Exists, APIError) as error:
             if isinstance(error, stored_errors.Exists) or error.code < 500:  # else nobody knows whether it is written
                 await pending.settle(False)
@@ -164,11 +164,13 @@ class GenericStore:
         await pending.settle(True)
         return stored
 
-    async def _write_new(self, obj: Object, write: Write) -> StoredObject:
+    async def _write_new(self, obj: Object, write: Write, *, keep: bool) -> StoredObject:
         resource = self.resource
         name = obj["metadata"]["name"]
         key = resource.key(write.namespace, name)
         value = await self._aside(write.load.size, self.codec.encode, obj)
+        if not keep:
+            obj.clear()  # so those who come while this one waits for the disk have memory that is still in the caches
         try:
             if write.dry_run:
                 await self._must_be_absent(key, name)

@@ -63,6 +63,10 @@ class Patch:
             patched = strategic.apply(self._value, obj, self._schema)
         return dict(patched) if patched is obj else patched, self.findings
 
+    def settle(self) -> None:
+        """What the last run made is good: nothing of it needs to be kept for a refusal."""
+        self._before, self._opened = {}, None
+
     def ordered(self, patched: Any) -> Any:
         """What the last run made, its members as errors quote them. What the patch left alone is the same object."""
         if self._opened is not None:

@@ -1,8 +1,9 @@
 """The one thread that writes. It takes what waits, up to a limit, into one transaction: the disk is asked once a group.
 
-A lone write is committed at once. While writes are outstanding, what comes in one round of the event loop goes to the
-thread together: groups grow with the load, and the thread is woken once for each. Outcomes go back to the event loop in
-one call a commit: events first, then the acknowledgements.
+The thread is woken when a round of the event loop brought no further write: so all that is there to be written goes
+together, and while the disk works the loop mostly has nothing to do that would keep the interpreter from the thread. A
+lone write waits for one look at the sockets. Outcomes go back to the event loop in one call a commit: events first,
+then the acknowledgements.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pilothouse.storage.errors import StorageError, Unavailable
 
 log = logging.getLogger("pilothouse.storage")
 
+GATHER = 0.01  # seconds for which a write waits for others, at most; the loop never waits meanwhile
 COMMIT_PAGES = 3  # the last pages of the tables, and the root, are written by each commit again
 
 T = TypeVar("T")
@@ -67,6 +69,8 @@ class Writer:
         self._queue: queue.SimpleQueue[list[Item]] = queue.SimpleQueue()
         self._pending = 0
         self._gathered: list[Item] = []  # what the thread will be given next
+        self._counted = 0  # how many they were a round ago
+        self._until = 0.0  # when they are handed over even if more come
         self._taken: deque[Item] = deque()  # what it was given and has not begun
         self._closed = False
         self._connection = open_writer(path, settings)
@@ -98,14 +102,22 @@ class Writer:
             raise Unavailable(f"{self._pending} writes are waiting for the disk")
         self._pending += 1
         self._gathered.append(item)
-        if self._pending == 1:
-            self._hand_over()
-        elif len(self._gathered) == 1:
-            self._loop.call_soon(self._hand_over)
+        if len(self._gathered) == 1:
+            self._until = self._loop.time() + GATHER
+            self._loop.call_soon(self._look)
         self._turns.begin()
 
+    def _look(self) -> None:
+        """Hand over what was gathered, unless the last round of the loop brought more: then the next may do so too."""
+        count = len(self._gathered)
+        if self._counted < count < self._settings.group and self._loop.time() < self._until:
+            self._counted = count
+            self._loop.call_soon(self._look)
+        else:
+            self._hand_over()
+
     def _hand_over(self) -> None:
-        items, self._gathered = self._gathered, []
+        items, self._gathered, self._counted = self._gathered, [], 0
         if items:
             self._queue.put(items)
 
