@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pilothouse.machinery.yamlcodec import YAMLError, read
-from pilothouse.machinery.yamlcodec.runs import Again, Items, Members, shortened
+from pilothouse.machinery.yamlcodec.cuts import Aliases, Items, Members
+from pilothouse.machinery.yamlcodec.runs import shortened
 
 _TIMES = 200
 
@@ -24,6 +25,10 @@ def _whole(data: bytes) -> Any:
     return _outcome(read._built, data)
 
 
+def _read(data: bytes) -> Any:
+    return read._built(data, aliases=False)
+
+
 def _lines(make: str) -> str:
     return "".join(make.replace("#", str(place)) for place in range(_TIMES))
 
@@ -31,7 +36,7 @@ def _lines(make: str) -> str:
 RUNS = {
     "items": ("x:\n" + _lines("- a#\n"), Items),
     "items of several kinds": ("x:\n" + _lines("- a#\n- 7\n- true\n- 0x1F\n- nginx:1.#\n- ~x\n")[: _TIMES * 8], None),
-    "the same item": ("x:\n" + _lines("  - {a: [b]}\n"), Again),
+    "the same item": ("x:\n" + _lines("  - {a: [b]}\n"), Items),
     "numbers": (_lines("- #\n"), Items),
     "items in quotes": (_lines('- "a#: #"\n'), Items),
     "anchored items": (_lines("- &a# b#\n"), Items),
@@ -43,11 +48,19 @@ RUNS = {
     "a member that is there before": ("a7: x\n" + _lines("a#: 1\n") + "a9: x\n", Members),
     "items in a flow": ("x: [" + _lines("a#,") + "]", Items),
     "items in a flow with spaces": ("x: [" + _lines("#, ") + "b]", Items),
-    "the same item in a flow": ("x: [" + _lines("{},") + "]", Again),
+    "the same item in a flow": ("x: [" + _lines("{},") + "]", Items),
     "members in a flow": ("x: {" + _lines("a#: b,") + "}", Members),
-    "aliases": ("- &a [x, y]\n" + _lines("- *a\n"), Again),
-    "merges": ("x: &x {a: b}\ny:\n" + _lines("  <<: *x\n"), Again),
-    "tags": ("x: [" + _lines("!!str 1,") + "]", Again),
+    "aliases": ("- &a [x, y]\n" + _lines("- *a\n"), Aliases),
+    "merges": ("x: &x {a: b}\ny:\n" + _lines("  <<: *x\n"), Aliases),
+    "tags": ("x: [" + _lines("!!str 1,") + "]", Items),
+    "objects": ("x:\n" + _lines("- name: a#\n  image: b:#\n  n: #\n"), Items),
+    "objects with lists in them": (_lines("  - b: '#'\n    a:\n    - x: y#\n    - x: z\n    c: {}\n"), Items),
+    "objects of one member": (_lines("- a: b#\n"), Items),
+    "equal objects": (_lines("- a: b\n  c: 100%\n"), Items),
+    "objects, one of them another": (_lines("- a: #\n  b: c\n").replace("a: 99\n", "a: 99 # x\n"), None),
+    "objects with a member twice": (_lines("- a: #\n  a: c\n"), None),
+    "objects with numbers that are kept": (_lines("- a: #\n  b: 1.0e3\n"), None),
+    "objects with numbers of all sorts": (_lines("- a: 0#\n  b: ~\n  c: yes\n  d: 1.#\n"), None),
     "names that are none": (_lines("true: #\n"), None),
     "numbers that are none of JSON": (_lines("- 1.#\n"), None),
 }
@@ -57,7 +70,7 @@ RUNS = {
 def test_a_run_means_what_its_lines_mean(name: str) -> None:
     text, kind = RUNS[name]
     data = text.encode()
-    short = shortened(data, b"*" in data)
+    short = shortened(data, b"*" in data, _read)
     if kind is not None:
         assert short is not None and {cut.run.__class__ for cut in short.cuts.values()} == {kind}
         assert len(short.text) < len(data) / 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import repeat
 from typing import Any, Final
 
 import yaml
@@ -13,8 +12,9 @@ from pilothouse.kit.sorting import in_order
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats
 from pilothouse.machinery.typed.text import syntax
+from pilothouse.machinery.yamlcodec.alike import copies
+from pilothouse.machinery.yamlcodec.cuts import Aliases, Cut, Items, Members, Shortened
 from pilothouse.machinery.yamlcodec.errors import YAMLError
-from pilothouse.machinery.yamlcodec.runs import Again, Cut, Items, Members, Shortened
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
 
 DEEPEST: Final = 10_000
@@ -196,18 +196,15 @@ class Builder:
         self.met.add(mark)
         cut = self._cuts[mark]
         run = cut.run
-        if made.__class__ is list and run.__class__ is Items:
+        if isinstance(run, Items) and made.__class__ is list:
             made += run.values
-            self.count += len(run.values)
-        elif made.__class__ is list and run.__class__ is Again and made and not run.merge:
-            self._count_again(made[-1], run)
-            made += _copies(made[-1], run.times)
-        elif made.__class__ is dict and key is _NO_KEY and run.__class__ is Members:
+            self.count += sum(map(_nodes, run.values)) if self.anchors else 0  # they matter to aliases only
+        elif isinstance(run, Members) and made.__class__ is dict and made and key is _NO_KEY:  # the first is there
             self._put_members(made, run, cut)
             key = _CUT
-        elif made.__class__ is dict and key is _NO_KEY and run.__class__ is Again and run.merge:
-            self._count_again(self.anchors.get(run.alias or ""), run)
-            key = _CUT
+        elif isinstance(run, Aliases) and made.__class__ is (dict if run.merged else list) and key is _NO_KEY:
+            self._put_aliases(made, run)
+            key = _CUT if run.merged else key
         else:
             raise NotMet(mark)
         return key
@@ -226,13 +223,17 @@ class Builder:
         made.update(run.values)
         self.count += 2 * len(run.names)
 
-    def _count_again(self, value: Any, run: Again) -> None:
-        """Counts what comes again as if it had been read, with the limit on aliases."""
+    def _put_aliases(self, made: Any, run: Aliases) -> None:
+        """Counts what they stand for as if they had been read one by one, with the limit on it."""
+        value = self.anchors.get(run.name, _UNFINISHED)
+        if value is _UNFINISHED:
+            raise NotMet(run.name)
         nodes = _nodes(value)
-        self.count += run.times * (nodes if run.alias is None else nodes + 1)
-        if run.alias is not None:
-            self.copied += run.times * nodes
-            self._limit()
+        self.count += run.times * (nodes + 1)
+        self.copied += run.times * nodes
+        self._limit()
+        if not run.merged:
+            made += copies(value, run.times)
 
     def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
         if found is None:
@@ -257,22 +258,6 @@ def _nodes(value: Any) -> int:
     if value.__class__ is dict:
         return 1 + len(value) + sum(map(_nodes, value.values()))
     return 1 + sum(map(_nodes, value)) if value.__class__ is list else 1
-
-
-def _copies(value: Any, times: int) -> list[Any]:
-    """So many equal values, none of them shared with another if it can be changed."""
-    if value.__class__ is not dict and value.__class__ is not list:
-        return [value] * times
-    if any(item.__class__ in (dict, list) for item in (value.values() if value.__class__ is dict else value)):
-        return [_copy(value) for _ in range(times)]
-    copied: Callable[[Any], Any] = value.__class__.copy
-    return [*map(copied, repeat(value, times))]
-
-
-def _copy(value: Any) -> Any:
-    if value.__class__ is dict:
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if value.__class__ is list else value
 
 
 _UNFINISHED: Final = object()

@@ -156,7 +156,7 @@ def _shortly(data: bytes, aliases: bool) -> tuple[Any, list[str]] | None:
 
     Also None where that tells less than reading the document would. Raises YAMLError.
     """
-    short = shortened(data, aliases)
+    short = shortened(data, aliases, lambda text: _built(text, aliases=False))
     if short is None:
         return None
     builder = Builder(short)

@@ -1,0 +1,162 @@
+"""Runs of lines or items of one form: scalars in a list, members of an object, or the same again and again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import repeat
+from typing import Any, Final
+
+from pilothouse.machinery.yamlcodec.cuts import (
+    LEAST,
+    QUOTED,
+    SINGLE,
+    TEXT,
+    Aliases,
+    Items,
+    Members,
+    Read,
+    Span,
+    values_of,
+)
+from pilothouse.machinery.yamlcodec.errors import YAMLError
+from pilothouse.machinery.yamlcodec.scalars import WORDS
+
+WORD: Final = rb"[A-Za-z0-9_./+][A-Za-z0-9_./+-]*+"
+NAME: Final = rb"[A-Za-z_/][A-Za-z0-9_./-]{0,999}+"  # beyond 1,024 the parser takes none for a key
+ANCHOR: Final = rb"(?:&[A-Za-z0-9_-]++ )?"
+_ANCHORED: Final = re.compile(r"&[A-Za-z0-9_-]+ ")
+_TWICE: Final = re.compile(rb": [^\n]*: ")
+
+
+class Alike:
+    """Items or members that follow one another, `mark` and spaces before each: how they are found and read."""
+
+    def __init__(self, mark: bytes, dash: bytes, name: bytes, value: bytes) -> None:
+        one = name + value
+        self._mark, self._dash, self._one, self._members = mark, dash, one, bool(name)
+        self._free = value.endswith(TEXT)  # may have a colon or a space where it means something
+        self._quote = {QUOTED: '"', SINGLE: "'"}.get(value, "")
+        more = rb"%b\1%b%b" % (mark, dash, one)
+        self._begins = re.compile(rb"%b( *)%b%b(?:%b){%d}(?=%b)" % (mark, dash, one, more, LEAST, mark))
+
+    def at(self, data: bytes, at: int, aliases: bool, read: Read) -> tuple[Span | None, int] | None:
+        """The run that begins with the sign at `at`, and where to look on; None where none begins."""
+        found = self._begins.match(data, at)
+        if found is None:
+            return None
+        between = b"%b%b%b" % (self._mark, found[1], self._dash)
+        ends = re.compile(rb"%b(?!%b%b%b)" % (self._mark, re.escape(between[1:]), self._one, self._mark))
+        last = ends.search(data, at)
+        end = behind = len(data) if last is None else last.start()
+        start = data.index(self._mark, at + 1)
+        if self._free:
+            end = self._sure(data, start, end)
+        end = data.rfind(self._mark, start, end)
+        return self._span(data, start, end, between, aliases) if end > start else None, behind
+
+    def _sure(self, data: bytes, start: int, end: int) -> int:
+        """Where a run ends at the latest: what is before means a text for each line, nothing else."""
+        for fault in (b":\n", b" \n") if self._members else (b":\n", b" \n", b": "):
+            at = data.find(fault, start, end + 1)
+            if at >= 0:
+                end = data.rfind(b"\n", start, at)
+        if self._members and end > start and data.count(b": ", start, end) != data.count(b"\n", start, end):
+            twice = _TWICE.search(data, start, end)
+            end = data.rfind(b"\n", start, twice.start()) if twice is not None else start
+        return end
+
+    def _span(self, data: bytes, start: int, end: int, between: bytes, aliases: bool) -> Span | None:
+        text, sep = data[start + len(between) : end].decode("ascii"), between.decode()
+        if not self._members:
+            if not aliases and not self._quote and "&" in text:
+                text = _ANCHORED.sub("", text)
+            values = values_of(text.split(sep), bool(self._quote)) if self._quote or "&" not in text else None
+            return None if values is None else Span(start, end, between, b"", Items(values))
+        pairs = _quoted_pairs(text, sep, self._quote) if self._quote else text.replace(sep, ": ").split(": ")
+        names = pairs[::2]
+        members = values_of(pairs[1::2], bool(self._quote))
+        made = dict(zip(names, members, strict=True)) if members is not None else {}
+        if not made or not made.keys().isdisjoint(WORDS):
+            return None
+        return Span(start, end, between, b": 0", Members(made, names, each=self._mark == b"\n"))
+
+
+def _quoted_pairs(text: str, sep: str, quote: str) -> list[str]:
+    """Names and values in quotes, which may have anything in them but quotes."""
+    return [part for pair in text[:-1].split(f"{quote}{sep}") for part in f"{pair}{quote}".split(": ", 1)]
+
+
+_ALIAS: Final = re.compile(rb"[,\n] *(?:- |<<: )?\*(\w+)")
+EQUAL_LINES: Final = rb"\n *(?:-(?: [^\n]{0,200}+)?|<<: \*\w++|\?)"
+EQUAL_ITEMS: Final = (
+    rb", ?(?:\[[^\[\]{}\n]{0,200}+\]|\{[^\[\]{}\n]{0,200}+\}|\"[^\"\\\n]{0,200}+\"|[^,\[\]{}\n\"]{1,200}+)"
+)
+
+
+class Equal:
+    """The same line or item, again and again."""
+
+    def __init__(self, one: bytes) -> None:
+        self._begins = re.compile(rb"(%b)\1{%d}(?=%b)" % (one, LEAST, one[:2] if one[:1] == b"\\" else one[:1]))
+
+    def at(self, data: bytes, at: int, aliases: bool, read: Read) -> tuple[Span | None, int] | None:
+        """The run that begins with the sign at `at`, and where to look on; None where none begins."""
+        found = self._begins.match(data, at)
+        if found is None:
+            return None
+        one = found[1]
+        times = _times(data, at, one)
+        start, end = at + len(one), at + (times - 1) * len(one)
+        more = self._more(one, times - 2, aliases, read)
+        if more is None:
+            return None, end + len(one)
+        word = one[1:].lstrip(b" ")
+        lead, sign = one[: len(one) - len(word)], word[:1] if one[:1] == b"\n" else b""
+        before = lead + {b"-": b"- ", b"?": b"? "}.get(sign, b"")
+        return Span(start, end, before, b": 0" if sign == b"<" else b"", more), end + len(one)
+
+    def _more(self, one: bytes, times: int, aliases: bool, read: Read) -> Items | Members | Aliases | None:
+        """What so many of a line or an item mean; None where that cannot be told without the rest of the document."""
+        alias = _ALIAS.fullmatch(one)
+        if alias is not None:
+            return Aliases(alias[1].decode(), times, merged=b"<" in one)
+        if aliases and b"*" in one:
+            return None
+        if one.endswith(b"?"):
+            return Members({}, [], each=True)  # the first of them is refused
+        try:
+            value, repeated = read(b"[%b]" % one[1:] if one[:1] == b"," else one + b"\n")
+        except YAMLError:
+            return None
+        alone = not repeated and value.__class__ is list and len(value) == 1
+        return Items(copies(value[0], times)) if alone else None
+
+
+def copies(value: Any, times: int) -> list[Any]:
+    """So many equal values, none of them shared with another if it can be changed."""
+    if value.__class__ is not dict and value.__class__ is not list:
+        return [value] * times
+    if any(item.__class__ in (dict, list) for item in (value.values() if value.__class__ is dict else value)):
+        return [_copy(value) for _ in range(times)]
+    copied: Callable[[Any], Any] = value.__class__.copy
+    return [*map(copied, repeat(value, times))]
+
+
+def _copy(value: Any) -> Any:
+    if value.__class__ is dict:
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if value.__class__ is list else value
+
+
+def _times(data: bytes, start: int, one: bytes) -> int:
+    """How often a piece stands one after the other."""
+    times = step = LEAST
+    while step:
+        more = one * step
+        if data.startswith(more, start + times * len(one)):
+            times += step
+            step *= 2
+        else:
+            step //= 2
+    return times

@@ -1,0 +1,107 @@
+"""What is cut out of a document that has long runs, and what a scalar may be made of in one."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from math import isfinite
+from typing import Any, Final
+
+from pilothouse.machinery.jsoncodec import plain_floats
+from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
+
+LEAST: Final = 64  # lines or items that are worth a cut
+
+Read = Callable[[bytes], tuple[Any, list[str]]]  # the value of a short document, and its notes; raises YAMLError
+
+# What a scalar may be made of so that it means the same in every place: no sign that could end it or be an indicator.
+TEXT: Final = rb"[A-Za-z0-9_./+$(<=;^][A-Za-z0-9_./+$(<=;^:,@%)>~ -]*+"
+QUOTED: Final = rb'"[ !#-\[\]-~]*+"'
+SINGLE: Final = rb"'[ !#-&(-\[\]-~]*+'"
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """More items of the list in which the mark stands."""
+
+    values: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """More members of the object in which the mark stands as a key; `names` as they come, `each` line or all in one."""
+
+    values: dict[str, Any]
+    names: list[str]
+    each: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """What an anchor stands for, so many times more as an item, or merged into the object."""
+
+    name: str
+    times: int
+    merged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A run and where it was: the line of its mark, and how many lines more it had than the mark has. From 0."""
+
+    run: Items | Members | Aliases
+    line: int
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A document without its runs, and the cuts by their marks."""
+
+    text: bytes
+    cuts: dict[str, Cut]  # in the order of their lines
+    _lines: list[int]
+    _more: list[int]  # lines that the cuts so far have taken away
+
+    @classmethod
+    def of(cls, text: bytes, cuts: dict[str, Cut]) -> Shortened:
+        """A text, and what was cut out of it."""
+        return cls(text, cuts, [cut.line for cut in cuts.values()], [0, *accumulate(cut.more for cut in cuts.values())])
+
+    def line(self, short: int) -> int:
+        """The line of the whole document, from 0, of one of the shortened."""
+        return short + self._more[bisect_left(self._lines, short)]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes that a mark replaces, and what stands around the mark there."""
+
+    start: int
+    end: int
+    before: bytes
+    after: bytes
+    run: Items | Members | Aliases
+
+
+def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
+    """What scalars mean; None where one is a number that JSON has not."""
+    if quoted:
+        return [text[1:-1] for text in texts]
+    distinct = set(texts)
+    special = [text for text in distinct if text[0] in NUMERIC or text in WORDS]
+    if not special:
+        return list(texts)
+    meant: dict[str, Any] = {}
+    for text in special:
+        value = int(text) if text.isdigit() and len(text) < 19 and text[0] != "0" else resolve(text)
+        if value.__class__ is float:
+            if not isfinite(value):
+                return None
+            value = plain_floats(value)
+        meant[text] = value
+    if len(meant) == len(distinct):
+        return [meant[text] for text in texts]
+    return [meant.get(text, text) for text in texts]
