@@ -269,3 +269,18 @@ def test_what_was_opened_in_a_long_list_is_sorted_too(served: Served, place: str
     quoted = json.loads(re.search(r'Invalid value: ("(?:[^"\\]|\\.)*")', found.message)[1])  # type: ignore[index]
     listed = json.loads(quoted)["spec"]["containers"]
     assert [next(iter(one)) for one in listed[47:51]] == ["name", "name", "image", "name"]
+
+
+def test_what_is_deep_is_quoted_next_to_what_is_put_in_order(served: Served, place: str) -> None:
+    served.make(f"{place}/configmaps", config_map("c"))
+    deep = "[" * 400 + "]" * 400
+    body = f'{{"metadata":{{"labels":{deep}}},"new":{{"b":1,"a":2}}}}'.encode()
+    found = served.ask(f"PATCH {place}/configmaps/c", body, MERGE)
+    assert found.status == 422
+    assert f'\\"labels\\":{deep}' in found.message
+    assert '\\"new\\":{\\"a\\":2,\\"b\\":1}' in found.message
+    many = ",".join(f'"k{number}":{number}' for number in range(200))
+    found = served.ask(f"PATCH {place}/configmaps/c", f'{{"data":{{{many},"z":[{{"b":1,"a":2}}]}}}}'.encode(), MERGE)
+    assert found.status == 422
+    assert '\\"k199\\":199,\\"k2\\":2,' in found.message
+    assert '\\"k99\\":99,\\"z\\":[{\\"a\\":2,\\"b\\":1}]}' in found.message

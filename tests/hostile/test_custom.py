@@ -89,6 +89,19 @@ def test_deep_pointers(things: Server) -> None:
         api.delete(f"{THINGS}/pointed")
 
 
+@pytest.mark.parametrize("depth", [90, 300, 1100, 3000])
+def test_deep_patches_of_shallow_objects(things: Server, depth: int) -> None:
+    with things.api() as api:
+        assert api.post(THINGS, thing("shallow", "{}")).status == 201
+        for opening, closing in (('{"a":', "}"), ("[", "]")):
+            value = nested(depth, opening, closing)
+            for member in ("spec", "typed", "unknown", "metadata"):
+                operations = f'[{{"op":"add","path":"/{member}","value":{value}}}]'.encode()
+                refused_or_done(api.patch(f"{THINGS}/shallow", operations, "application/json-patch+json"))
+                refused_or_done(api.patch(f"{THINGS}/shallow", f'{{"{member}":{value}}}'.encode(), MERGE))
+        api.delete(f"{THINGS}/shallow")
+
+
 def test_wide_objects(things: Server) -> None:
     wide = json.dumps({f"k{number}": number for number in range(60_000)})
     lists = json.dumps({"a": [{} for _ in range(200_000)]})

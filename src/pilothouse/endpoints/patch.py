@@ -99,8 +99,10 @@ def _typed(
     version = _version_of(scope, kind, api_version)
     if version is None:
         raise _refused(scope, patch, value, old, scope.body.other_kind(api_version, kind))
-    kept = {key: item for key, item in value.items() if item is old.get(key) and item.__class__ is dict}
-    document = {key: item for key, item in value.items() if key not in ("kind", "apiVersion") and key not in kept}
+    kept = {key: item for key, item in old.items() if item.__class__ is dict and item is value.get(key)}
+    document = dict(value)
+    for key in ("kind", "apiVersion", *kept):
+        document.pop(key, None)
     if patch.floats:
         document = restore.whole_numbers(target.schema, document)
     try:

@@ -10,7 +10,8 @@ import orjson
 from pilothouse.endpoints.body import BodyDecoder, Reading, Target
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
-from pilothouse.machinery.jsoncodec import JSONError, dumps, duplicates, plain_floats, surely_unique
+from pilothouse.machinery.jsoncodec import JSONError, TooDeep, dumps, duplicates, plain_floats, surely_unique
+from pilothouse.machinery.jsoncopy import copied
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH
 from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.schema import Schema
@@ -153,13 +154,13 @@ class CustomBody(_Patches):
 
     def decode_applied(self, value: Any, findings: Findings) -> Object:
         """Nulls of an applied configuration are for validation to judge."""
-        return self._decoded(orjson.loads(dumps(value)), findings, nulls=True)
+        return self._decoded(_own(value), findings, nulls=True)
 
     def decode_value(self, value: Any, findings: Findings, kept: Object | None = None) -> Object:
         if not self._stored:  # the present object has no defaults of this version yet
             value, kept = {**value, **(kept or {})}, None
         # Parts of the value are shared with the present object, and refusals show it as it was.
-        obj = self._decoded(orjson.loads(dumps(value)), findings)
+        obj = self._decoded(_own(value), findings)
         if kept:
             obj.update(kept)
         return obj
@@ -186,3 +187,12 @@ class CustomBody(_Patches):
             return made
 
         return copy
+
+
+def _own(value: Object) -> Object:
+    """A copy to change. Raises BadRequest for a value so deep that it could not be stored anyway."""
+    try:
+        made: Object = copied(value)
+    except TooDeep as error:
+        raise bad_request(f"the object is {error}") from error
+    return made

@@ -116,10 +116,14 @@ def _parts(path: str, value: Any, repeated: Repeated) -> Iterator[tuple[str, Any
         for index, item in enumerate(value):
             yield f"{path}[{index}]", item, False
         return
-    seen = set()
+    seen: dict[str, bool] = {}  # whether it was told already that a key stands there again
     for key, item in repeated.get(id(value)) or value.items():
-        yield f"{path}.{key}" if path else key, item, key in seen
-        seen.add(key)
+        told = seen.get(key)
+        if told:
+            continue
+        again = told is not None
+        seen[key] = again
+        yield f"{path}.{key}" if path else key, item, again
 
 
 # orjson leaves its buffer, which is of some KiB at least, behind a short text. What is kept should be no longer than

@@ -81,7 +81,7 @@ class Patch:
 
     def shown(self, ordered: Any) -> str:
         """A patched document as errors quote it."""
-        return jsoncodec.dumps(ordered).decode()
+        return quoted.text(ordered).decode()
 
 
 def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = True) -> Patch:

@@ -5,6 +5,7 @@ As the original does it, nulls are also taken out of objects inside lists that r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import is_
 from typing import Any, Final
 
@@ -14,7 +15,8 @@ from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.typed.text import type_name
 
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
-_REPLACING: Final[frozenset[type]] = frozenset((str, int, bool))  # those that equal each other are alike
+_SIMPLE: Final[frozenset[type]] = frozenset((str, int, bool))  # those that equal each other are alike
+ABSENT: Final = object()  # what stands where nothing does
 _GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
 
 
@@ -54,44 +56,55 @@ def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
 
 def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     if len(patch) > RUN:
-        whole = with_scalars(obj, patch)
+        whole = with_many(obj, patch, lambda before, _, value: _merged(before, value))
         if whole is not None:
             return whole
     out: dict[str, Any] | None = None
     for name, value in patch.items():
-        if name not in obj:
-            if value is None:
-                continue
-            if value.__class__ in _CONTAINERS:
-                value = without_nulls(value)
-        else:
-            before = obj[name]
-            if value is None:
-                if out is None:
-                    out = dict(obj)
-                del out[name]
-                continue
-            if isinstance(before, dict):
-                if isinstance(value, dict):
-                    value = _merge(before, value)
-            else:
-                value = without_nulls(value)
-            if value is before or (
-                value == before and type(value) is type(before) and not isinstance(value, dict | list)
-            ):
-                continue
+        before = obj.get(name, ABSENT)
+        kept = _merged(before, value)
+        if kept is before:
+            continue
         if out is None:
             out = dict(obj)
-        out[name] = value
+        if kept is ABSENT:
+            del out[name]
+        else:
+            out[name] = kept
     return obj if out is None else out
 
 
-def with_scalars(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any] | None:
-    """`obj` with many members put in or replaced, all at once; None where some may be no scalars, or change nothing."""
-    if not _REPLACING.issuperset(map(type, patch.values())):
-        return None
-    whole = obj | patch
-    return whole if len(whole) > len(obj) else None
+def _merged(before: Any, value: Any) -> Any:
+    """What stands afterwards where `before` stood: `before` itself where nothing changes; ABSENT is nothing."""
+    if value is None:
+        return ABSENT
+    kind = value.__class__
+    if kind not in _CONTAINERS:
+        return before if before.__class__ is kind and before == value else value
+    if before.__class__ is dict:
+        return _merge(before, value) if kind is dict else value
+    return without_nulls(value)
+
+
+def with_many(
+    obj: dict[str, Any], patch: dict[str, Any], merged: Callable[[Any, str, Any], Any]
+) -> dict[str, Any] | None:
+    """`obj` with many members put in or replaced at once; `merged(before, name, value)` is asked for those that are no
+    simple scalars. None where most are none, or where that may change nothing.
+    """
+    others = []
+    if not _SIMPLE.issuperset(map(type, patch.values())):
+        others = [name for name, value in patch.items() if value.__class__ not in _SIMPLE]
+        if 2 * len(others) > len(patch):
+            return None
+    out = obj | patch
+    for name in others:
+        kept = merged(obj.get(name, ABSENT), name, patch[name])
+        if kept is ABSENT:
+            del out[name]
+        else:
+            out[name] = kept
+    return out if len(out) > len(obj) else None
 
 
 def without_nulls(value: Any) -> Any:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery.jsoncodec import dumps_sorted
+from pilothouse.kit.runs import RUN
+from pilothouse.machinery.jsoncodec import dumps, dumps_sorted
 
-_CONTAINERS: Final = (dict, list)
-_NESTED: Final = frozenset(_CONTAINERS)
+_CONTAINERS: Final = frozenset((dict, list))
 
 
 def patched(document: Any, opened: Callable[[Any], bool]) -> Any:
@@ -47,13 +47,32 @@ def merged(value: Any, before: Any, patch: Any) -> Any:
         return by_name(value)
     if not isinstance(patch, dict) or not isinstance(value, dict):
         return value
-    if _NESTED.isdisjoint(map(type, value.values())):
-        return by_name(value)
-    made = _by_name(value)
+    return _by_name(_with_parts(value, before, patch))
+
+
+def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """A copy, in which what was opened is in order."""
+    made = dict(value)
     for name in patch:
-        if name in made and made[name].__class__ in _CONTAINERS:
-            made[name] = merged(made[name], before.get(name), patch[name])
+        part = made.get(name)
+        if part.__class__ not in _CONTAINERS:
+            continue
+        was, changes = before.get(name), patch[name]
+        if len(part) > RUN and was.__class__ is changes.__class__ is part.__class__ is dict:
+            made[name] = _in_one_go(_with_parts(part, was, changes))
+        else:
+            made[name] = merged(part, was, changes)
     return made
+
+
+def _in_one_go(value: dict[str, Any]) -> Any:
+    """A long object in order. It is sorted while it is written, where what must not be sorted can be written before."""
+    kinds = set(map(type, value.values()))
+    parts = [] if kinds.isdisjoint(_CONTAINERS) else [name for name in value if value[name].__class__ in _CONTAINERS]
+    if len(parts) > RUN:
+        return _by_name(value)
+    value.update((name, orjson.Fragment(dumps(value[name]))) for name in parts)
+    return by_name(value)
 
 
 def by_name(value: Any) -> Any:
@@ -62,3 +81,13 @@ def by_name(value: Any) -> Any:
     Raises RecursionError where it is very deep.
     """
     return orjson.Fragment(dumps_sorted(value)) if isinstance(value, dict | list) else value
+
+
+def text(value: Any) -> bytes:
+    """The JSON of what was put in order here."""
+    try:
+        return dumps(value)
+    except TypeError:  # the slow writer, which is asked for what is deep, knows nothing of texts that are ready
+        if not isinstance(value, dict):
+            raise
+        return b"{%b}" % b",".join([b"%b:%b" % (dumps(name), text(item)) for name, item in value.items()])

@@ -28,8 +28,8 @@ from pilothouse.machinery.patch.elements import (
     placed,
 )
 from pilothouse.machinery.patch.errors import rejected
+from pilothouse.machinery.patch.mergepatch import ABSENT, with_many, without_nulls
 from pilothouse.machinery.patch.mergepatch import not_a_map as no_patch
-from pilothouse.machinery.patch.mergepatch import with_scalars, without_nulls
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
 
@@ -42,7 +42,6 @@ _LIKE_LISTS: Final = frozenset({s.LIST})
 _SCALARS: Final = frozenset({str, int, float, bool})
 
 _Map = dict[str, Any]
-_NOT_KEPT: Final = object()
 
 
 def check(patch: Any, *, strict: bool = True) -> _Map:
@@ -100,7 +99,7 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
     out = original  # until something changes
     directed = "$" in "".join(patch) and any(map(str.startswith, patch, repeat("$")))
     if len(patch) > RUN and not directed:
-        whole = with_scalars(original, patch)
+        whole = with_many(original, patch, lambda before, name, value: _merged(before, value, schema, name, False))
         if whole is not None:
             return whole
     if directed:
@@ -111,7 +110,7 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
         deletes = directed and name.startswith(_DELETE)
         if deletes:
             name = _named(name, _DELETE, "primitive") or name
-        before = out.get(name, _NOT_KEPT)
+        before = out.get(name, ABSENT)
         kind = value.__class__
         if kind in _SCALARS and not deletes:  # most are
             kept = before if kind is before.__class__ and before == value else value
@@ -121,7 +120,7 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
             continue
         if out is original:
             out = dict(original)
-        if kept is _NOT_KEPT:
+        if kept is ABSENT:
             del out[name]
         else:
             out[name] = kept
@@ -129,9 +128,9 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
 
 
 def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool) -> Any:
-    """What stands at `name` afterwards: `before` itself where nothing changes; _NOT_KEPT is nothing."""
+    """What stands at `name` afterwards: `before` itself where nothing changes; ABSENT is nothing."""
     if value is None:
-        return _NOT_KEPT
+        return ABSENT
     kind = type(value)
     if kind is not type(before):
         return before if deletes else without_directives(without_nulls(value))
@@ -227,7 +226,7 @@ def without_directives(value: Any) -> Any:
 def _without_directives(value: Any) -> Any:
     if isinstance(value, dict):
         if DIRECTIVE in value:
-            return _NOT_KEPT
+            return ABSENT
         out: _Map | None = None
         for name, inner in value.items():
             kept = _without_directives(inner)
@@ -235,13 +234,13 @@ def _without_directives(value: Any) -> Any:
                 continue
             if out is None:
                 out = dict(value)
-            if kept is _NOT_KEPT:
+            if kept is ABSENT:
                 del out[name]
             else:
                 out[name] = kept
         return value if out is None else out
     if isinstance(value, list):
-        items = [kept for kept in map(_without_directives, value) if kept is not _NOT_KEPT]
+        items = [kept for kept in map(_without_directives, value) if kept is not ABSENT]
         same = len(items) == len(value) and all(map(is_, items, value))
         return value if same else items
     return value
@@ -293,8 +292,8 @@ def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> t
     gone: list[Any] = []
     replace = False
     for item in patch:
-        word = item.get(DIRECTIVE, _NOT_KEPT)
-        if word is _NOT_KEPT:
+        word = item.get(DIRECTIVE, ABSENT)
+        if word is ABSENT:
             ordinary.append(item)
         elif word == "delete":
             gone.append(key_of(item, merge_key))
