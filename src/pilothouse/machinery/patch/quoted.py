@@ -14,7 +14,7 @@ import orjson
 from pilothouse.kit.runs import RUN
 from pilothouse.machinery.jsoncodec import dumps, dumps_sorted
 
-_CONTAINERS: Final = frozenset((dict, list))
+_CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 
 
 def patched(document: Any, opened: Callable[[Any], bool]) -> Any:
@@ -58,7 +58,7 @@ def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, 
         if part.__class__ not in _CONTAINERS:
             continue
         was, changes = before.get(name), patch[name]
-        if len(part) > RUN and was.__class__ is changes.__class__ is part.__class__ is dict:
+        if len(part) > RUN and isinstance(part, dict) and isinstance(was, dict) and isinstance(changes, dict):
             made[name] = _in_one_go(_with_parts(part, was, changes))
         else:
             made[name] = merged(part, was, changes)
