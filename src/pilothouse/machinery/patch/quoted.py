@@ -54,7 +54,7 @@ def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, 
     """A copy, in which what was opened is in order."""
     made = dict(value)
     for name in patch:
-        part = made.get(name)
+        part: Any = made.get(name)
         if part.__class__ not in _CONTAINERS:
             continue
         was, changes = before.get(name), patch[name]
