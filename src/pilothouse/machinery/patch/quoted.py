@@ -54,8 +54,8 @@ def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, 
     """A copy, in which what was opened is in order."""
     made = dict(value)
     for name in patch:
-        part: Any = made.get(name)
-        if part.__class__ not in _CONTAINERS:
+        part = made.get(name)
+        if not isinstance(part, dict | list):
             continue
         was, changes = before.get(name), patch[name]
         if len(part) > RUN and isinstance(part, dict) and isinstance(was, dict) and isinstance(changes, dict):
