@@ -61,6 +61,8 @@ RUNS = {
     "objects with a member twice": (_lines("- a: #\n  a: c\n"), None),
     "objects with numbers that are kept": (_lines("- a: #\n  b: 1.0e3\n"), None),
     "objects with numbers of all sorts": (_lines("- a: 0#\n  b: ~\n  c: yes\n  d: 1.#\n"), None),
+    "texts of other scripts": (_lines("- \u00fc\u4e2d#\n"), Items),
+    "breaks that are none of ASCII": (_lines("- a\u2028#\n"), None),
     "names that are none": (_lines("true: #\n"), None),
     "numbers that are none of JSON": (_lines("- 1.#\n"), None),
 }
@@ -165,3 +167,13 @@ def test_random_documents_of_runs_are_read_alike(seed: int) -> None:
         data = text.encode()
         found = _outcome(read._shortly, data)
         assert found is None or found == _whole(data)
+
+
+def test_lines_may_end_as_on_windows() -> None:
+    text = "a: |\n  x\n  y\n" + _lines("k#: v\n") * 20
+    assert read.loads_noting(text.replace("\n", "\r\n").encode()) == read.loads_noting(text.encode())
+
+
+def test_json_that_is_a_run_tells_its_members_twice() -> None:
+    data = ('{"x":[' + "{}," * 20_000 + '{}],"y":1,"y":2}').encode()
+    assert read.loads_noting(data) == ({"x": [{}] * 20_001, "y": 2}, ['line 1: key "y" already set in map'])

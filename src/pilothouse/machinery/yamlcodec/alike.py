@@ -17,6 +17,7 @@ from pilothouse.machinery.yamlcodec.cuts import (
     Members,
     Read,
     Span,
+    text_of,
     values_of,
 )
 from pilothouse.machinery.yamlcodec.errors import YAMLError
@@ -67,7 +68,9 @@ class Alike:
         return end
 
     def _span(self, data: bytes, start: int, end: int, between: bytes, aliases: bool) -> Span | None:
-        text, sep = data[start + len(between) : end].decode("ascii"), between.decode()
+        text, sep = text_of(data[start + len(between) : end]), between.decode()
+        if text is None:
+            return None
         if not self._members:
             if not aliases and not self._quote and "&" in text:
                 text = _ANCHORED.sub("", text)
@@ -79,6 +82,9 @@ class Alike:
         made = dict(zip(names, members, strict=True)) if members is not None else {}
         if not made or not made.keys().isdisjoint(WORDS):
             return None
+        if self._dash:
+            items = [{name: value} for name, value in zip(names, members or (), strict=True)]
+            return Span(start, end, between, b"", Items(items))
         return Span(start, end, between, b": 0", Members(made, names, each=self._mark == b"\n"))
 
 

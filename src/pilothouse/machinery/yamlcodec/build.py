@@ -63,7 +63,7 @@ class Builder:
             return None
         value = self._value(next_event)
         next_event()  # the document's end: what stands there may be wrong
-        return plain_floats(value) if value.__class__ is not dict else value
+        return plain_floats(value) if value.__class__ is float else value
 
     def missed(self, line: int | None = None) -> bool:
         """Whether a mark was not where its run can be: one of the lines up to `line` and the next one, or any."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +10,20 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any, Final
 
+import orjson
+
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 
+_DIGITS: Final = re.compile("[0-9,]*")
+_SURE_DIGITS: Final = 18  # digits of a number that is one of int64
+_ODD: Final = re.compile("[\x80-\xa0\u2028\u2029\ufeff\ufffe\uffff]")  # controls, breaks, marks
 LEAST: Final = 64  # lines or items that are worth a cut
 
 Read = Callable[[bytes], tuple[Any, list[str]]]  # the value of a short document, and its notes; raises YAMLError
 
 # What a scalar may be made of so that it means the same in every place: no sign that could end it or be an indicator.
-TEXT: Final = rb"[A-Za-z0-9_./+$(<=;^][A-Za-z0-9_./+$(<=;^:,@%)>~ -]*+"
+TEXT: Final = rb"[A-Za-z0-9_./+$(<=;^\x80-\xff][A-Za-z0-9_./+$(<=;^:,@%)>~\x80-\xff -]*+"
 QUOTED: Final = rb'"[ !#-\[\]-~]*+"'
 SINGLE: Final = rb"'[ !#-&(-\[\]-~]*+'"
 
@@ -86,10 +92,25 @@ class Span:
     run: Items | Members | Aliases
 
 
+def text_of(data: bytes) -> str | None:
+    """The text of a run; None where it has a sign that means something else, or nothing, to the parser."""
+    if data.isascii():
+        return data.decode("ascii")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if _ODD.search(text) else text
+
+
 def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
     """What scalars mean; None where one is a number that JSON has not."""
     if quoted:
         return [text[1:-1] for text in texts]
+    if texts[0].isdecimal() and texts[-1].isdecimal():
+        numbers = _numbers(texts)
+        if numbers is not None:
+            return numbers
     distinct = set(texts)
     special = [text for text in distinct if text[0] in NUMERIC or text in WORDS]
     if not special:
@@ -105,3 +126,15 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
     if len(meant) == len(distinct):
         return [meant[text] for text in texts]
     return [meant.get(text, text) for text in texts]
+
+
+def _numbers(texts: list[str]) -> list[Any] | None:
+    """The same where all are whole numbers as JSON has them."""
+    joined = ",".join(texts)
+    if _DIGITS.fullmatch(joined) is None or len(max(texts, key=len)) > _SURE_DIGITS:
+        return None
+    try:
+        numbers: list[Any] = orjson.loads(f"[{joined}]")
+    except orjson.JSONDecodeError:  # of one that begins with 0
+        return None
+    return numbers

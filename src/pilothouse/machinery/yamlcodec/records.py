@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery.yamlcodec.cuts import LEAST, QUOTED, SINGLE, TEXT, Items, Read, Span, values_of
+from pilothouse.machinery.yamlcodec.cuts import LEAST, QUOTED, SINGLE, TEXT, Items, Read, Span, text_of, values_of
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 
 _WINDOW: Final = 16 << 10  # bytes in which an item and the next one must begin
@@ -52,6 +52,8 @@ def _form(text: bytes) -> bytes:
 def _run(data: bytes, at: int, read: Read) -> Span | None:
     """A run that begins within a window."""
     window = data[at : at + _WINDOW]
+    if b"- " not in window or b":" not in window:
+        return None
     levels: dict[bytes, list[int]] = {}
     for found in _ITEM.finditer(window):
         levels.setdefault(found[1], []).append(found.start())
@@ -130,7 +132,8 @@ def _items(first: list[bytes], lines: list[bytes], slots: list[bytes], read: Rea
             template.append(line)
             continue
         text = _scalars(column, slot)
-        values = None if text is None else values_of(text[:-1].decode("ascii").split("\n"), slot[-1:] == b"q")
+        plain = None if text is None else text_of(text[:-1])
+        values = None if plain is None else values_of(plain.split("\n"), slot[-1:] == b"q")
         if values is None:
             return None
         mark = f"mark{place}ed"

@@ -81,6 +81,7 @@ _FORMS: Final[tuple[tuple[bytes, tuple[_Form, ...]], ...]] = (
         Alike(b"\n", b"- ", b"", ANCHOR + TEXT),
         Alike(b"\n", b"- ", b"", QUOTED),
         Alike(b"\n", b"- ", b"", SINGLE),
+        Alike(b"\n", b"- ", NAME + b": ", TEXT),
         Alike(b"\n", b"", NAME + b": ", TEXT),
         Alike(b"\n", b"", NAME + b": ", QUOTED),
         Alike(b"\n", b"", NAME + b": ", SINGLE),
