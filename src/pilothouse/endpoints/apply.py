@@ -42,7 +42,9 @@ async def apply_object(scope: Scope, request: Request) -> Response:
     async def produce(old: Object | None) -> Object:
         return await scope.options.aside.run(write.load.size, applied, old)
 
-    stored, created = await scope.store.update(info.name, produce, write, create=_creates(scope), applies=True)
+    stored, created = await scope.store.update(
+        info.name, produce, write, create=_creates(scope), applies=True, leaves=scope.as_stored
+    )
     return await scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 
 

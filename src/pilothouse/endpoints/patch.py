@@ -51,7 +51,9 @@ async def patch_object(scope: Scope, request: Request) -> Response:
     async def produce(old: Object | None) -> Object:
         return await scope.options.aside.run(write.load.size, patched, old)
 
-    stored, _ = await scope.store.update(info.name, produce, write, unconditional=unconditional(scope) or True)
+    stored, _ = await scope.store.update(
+        info.name, produce, write, unconditional=unconditional(scope) or True, leaves=scope.as_stored
+    )
     return await scope.forms.object_response(stored, scope.version, form, query)
 
 

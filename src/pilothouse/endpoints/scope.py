@@ -69,6 +69,11 @@ class Scope:
     def api_version(self) -> str:
         return self.resource.api_version(self.version)
 
+    @property
+    def as_stored(self) -> bool:
+        """Whether a stored object is one of this version as it is, so that no conversion uses it up."""
+        return self.resource.typed and self.version == self.resource.hub
+
     def write(
         self,
         request: Request,

@@ -23,7 +23,12 @@ async def update_object(scope: Scope, request: Request) -> Response:
         return await scope.options.aside.run(write.load.size, lambda: updated(scope, template(), old, write))
 
     stored, created = await scope.store.update(
-        info.name, produce, write, create=creates(scope), unconditional=unconditional(scope)
+        info.name,
+        produce,
+        write,
+        create=creates(scope),
+        unconditional=unconditional(scope),
+        leaves=scope.as_stored,
     )
     return await scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 

@@ -64,6 +64,14 @@ class _LastFinalizerGone(Exception):
         self.answer = answer
 
 
+@record
+class _Rules:
+    """How an update runs: see `GenericStore.update`."""
+
+    unconditional: bool
+    leaves: bool
+
+
 class GenericStore:
     """One resource in the store. Raises only APIErrors.
 
@@ -235,18 +243,22 @@ class GenericStore:
         create: bool = False,
         unconditional: bool | None = None,
         applies: bool = False,
+        leaves: bool = False,
     ) -> tuple[StoredObject, bool]:
         """Change (or, with `create`, make) an object; the object as stored and whether it is new.
 
         `produce` makes the new object of the current one, and runs again on a conflict. `unconditional` False demands
         a resourceVersion from the new object; None is as the resource says. What is too large for the store is written
-        without managedFields, unless the write `applies` a configuration.
+        without managedFields, unless the write `applies` a configuration. `leaves`: `produce` leaves the current object
+        as it is, and may share its parts; then it is read but once, and parts that are the same are soon compared.
         """
         resource = self.resource
         key = resource.key(write.namespace, name)
         created = False
         shown: StoredObject | None = None
         free = resource.unconditional_update if unconditional is None else unconditional
+        alone = await self._alone(key, write, create)
+        rules = _Rules(free, leaves and alone)
         pending = Pending(self.claims)
 
         async def transform(current: StoredObject | None) -> bytes:
@@ -257,12 +269,11 @@ class GenericStore:
                     raise missing(resource, name)
                 value = await self._created_by_update(name, produce, write, pending)
             else:
-                value = await self._changed(current, name, produce, write, free, pending)
+                value = await self._changed(current, name, produce, write, rules, pending)
             if write.dry_run:
                 shown = StoredObject(key, value, current.revision if current else 0)
             return current.value if write.dry_run and current else value
 
-        alone = await self._alone(key, write, create)
         try:
             for _ in range(CONFLICT_TRIES):
                 try:
@@ -347,18 +358,20 @@ class GenericStore:
         return await self._aside(write.load.size, self.codec.encode, obj)
 
     async def _changed(
-        self, current: StoredObject, name: str, produce: Produce, write: Write, free: bool, pending: Pending
+        self, current: StoredObject, name: str, produce: Produce, write: Write, rules: _Rules, pending: Pending
     ) -> bytes:
         """The new bytes of an existing object; the current ones where nothing changed."""
         write.load.at_least(effort(current.value))
-        old = await self._aside(write.load.size, self.codec.decode, current)
-        obj = await produce(await self._aside(write.load.size, self.codec.decode, current))
-        await self._fold_owners(obj, write)
-        await self.services.admission.mutate("UPDATE", obj, old, write)
-        obj.setdefault("metadata", {})
-        meta.check_version(self.resource, name, obj, old, unconditional=free)
-        await self._aside(write.load.size, self._shape_update, obj, old, write)
-        await pending.take(obj, old, write)
+
+        async def decode() -> Object:
+            return await self._aside(write.load.size, self.codec.decode, current)
+
+        old = await decode()
+        shared = {**old, "metadata": {**old["metadata"]}} if rules.leaves else await decode()
+        obj = await self._made(shared, old, name, produce, write, rules, pending)
+        if rules.leaves and not await self._aside(write.load.size, self._is_still, old, current):
+            old = await decode()  # what the patch left alone was changed later, so nothing may be shared
+            obj = await self._made(await decode(), old, name, produce, write, rules, pending)
         await self._aside(self._weight(write), self._check_update, obj, old, write)
         await self.services.admission.validate("UPDATE", obj, old, write)
         old["metadata"].pop("resourceVersion", None)
@@ -368,6 +381,27 @@ class GenericStore:
         if finished(self.resource, obj) and value != current.value:
             raise _LastFinalizerGone(StoredObject(current.key, value, current.revision))
         return value
+
+    async def _made(
+        self, current: Object, old: Object, name: str, produce: Produce, write: Write, rules: _Rules, pending: Pending
+    ) -> Object:
+        """The new object with all that is still changed in it, not yet looked at by those who may refuse it."""
+        obj = await produce(current)
+        await self._fold_owners(obj, write)
+        await self.services.admission.mutate("UPDATE", obj, old, write)
+        obj.setdefault("metadata", {})
+        meta.check_version(self.resource, name, obj, old, unconditional=rules.unconditional)
+        await self._aside(write.load.size, self._shape_update, obj, old, write)
+        await pending.take(obj, old, write)
+        return obj
+
+    def _is_still(self, obj: Object, stored: StoredObject) -> bool:
+        """Whether what was read of the store says the same as it did then."""
+        metadata = obj["metadata"]
+        revision = metadata.get("resourceVersion")
+        same = self.codec.encode(obj) == stored.value
+        metadata["resourceVersion"] = revision
+        return same
 
     def _settled(self, old: Object, obj: Object) -> Object:
         """`obj`, or with the times of owners of `old` where nothing else differs."""
