@@ -11,7 +11,7 @@ from pilothouse.endpoints.body import BodyDecoder, Reading, Target
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
 from pilothouse.machinery.jsoncodec import JSONError, TooDeep, dumps, duplicates, plain_floats, surely_unique
-from pilothouse.machinery.jsoncopy import copied
+from pilothouse.machinery.jsoncopy import copied, is_plain
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH
 from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.schema import Schema
@@ -54,6 +54,7 @@ class CustomBody(_Patches):
         super().__init__(resource, target, resource.behaviour, reading)
         self._root = root
         self._settle = settle(root)
+        self._fills = root.anywhere("default")
         self._metadata = compile_decoder(metadata)
         self._stored = stored
 
@@ -128,19 +129,26 @@ class CustomBody(_Patches):
         write.load.floats = noted.floats
         return obj
 
-    def _object(self, value: Object, findings: Findings, *, nulls: bool = False) -> Object:
-        """The object that the value (which is used up) is; `nulls` stay in it. Raises DecodeError, Unfit."""
+    def _object(self, value: Object, findings: Findings, *, nulls: bool = False, shared: bool = False) -> Object:
+        """The object that the value (which is used up) is; `nulls` stay in it, and what is `shared` as it was.
+
+        Raises DecodeError, Unfit, BadRequest.
+        """
+        if shared and (self._fills or not is_plain(value)):  # otherwise what is settled is what it was
+            value, shared = _own(value), False
         value.pop("kind", None)
         value.pop("apiVersion", None)
         forget = resets(value)
         if "metadata" in value:
             own = Findings()
-            value["metadata"] = self._metadata(value["metadata"] or {}, own)
+            metadata = value["metadata"] or {}
+            value["metadata"] = self._metadata(_own(metadata) if shared else metadata, own)
             for text in own.strict:
                 findings.note(text.replace('field "', 'field "metadata.', 1))
         if forget:  # the type knows no empty list, the owners' rules do
             value["metadata"]["managedFields"] = []
         if not self._settle(value):
+            value = _own(value) if shared else value
             unknown, findings.floats = settle_slowly(self._root, value, self._metadata, nulls=nulls)
             for path in unknown:
                 if findings.full:
@@ -154,20 +162,20 @@ class CustomBody(_Patches):
 
     def decode_applied(self, value: Any, findings: Findings) -> Object:
         """Nulls of an applied configuration are for validation to judge."""
-        return self._decoded(_own(value), findings, nulls=True)
+        return self._decoded(dict(value), findings, nulls=True, shared=True)
 
     def decode_value(self, value: Any, findings: Findings, kept: Object | None = None) -> Object:
         if not self._stored:  # the present object has no defaults of this version yet
             value, kept = {**value, **(kept or {})}, None
-        # Parts of the value are shared with the present object, and refusals show it as it was.
-        obj = self._decoded(_own(value), findings)
+        obj = self._decoded(dict(value), findings, shared=True)
         if kept:
             obj.update(kept)
         return obj
 
-    def _decoded(self, value: Any, findings: Findings, *, nulls: bool = False) -> Object:
+    def _decoded(self, value: Any, findings: Findings, *, nulls: bool = False, shared: bool = False) -> Object:
+        """`shared`: parts of the value are those of the present object, and refusals show it as it was."""
         try:
-            return self.finish(self._object(value, findings, nulls=nulls))
+            return self.finish(self._object(value, findings, nulls=nulls, shared=shared))
         except Unfit as error:
             raise DecodeError(str(error)) from error
 
@@ -189,10 +197,9 @@ class CustomBody(_Patches):
         return copy
 
 
-def _own(value: Object) -> Object:
+def _own(value: Any) -> Any:
     """A copy to change. Raises BadRequest for a value so deep that it could not be stored anyway."""
     try:
-        made: Object = copied(value)
+        return copied(value)
     except TooDeep as error:
         raise bad_request(f"the object is {error}") from error
-    return made

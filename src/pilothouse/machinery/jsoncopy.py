@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery import jsondeep
-from pilothouse.machinery.digits import has_digits
+from pilothouse.machinery.digits import has_digits, may_have_odd_floats
 from pilothouse.machinery.jsoncodec import MOST_LEVELS, TooDeep, dumps
 
 _CONTAINERS: Final = frozenset((dict, list))
@@ -27,6 +27,15 @@ def copied(value: Any) -> Any:
             raise TooDeep(f"nested more than {MOST_LEVELS} levels deep") from None
         return orjson.loads(dumps(value))
     return orjson.loads(text) if has_digits(text, _LONG) else _copied(value)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether the value surely is what it would be read as if it were written: not deep, and of plain numbers."""
+    try:
+        text = orjson.dumps(value)
+    except TypeError:
+        return False
+    return not may_have_odd_floats(text) and not has_digits(text, _LONG)
 
 
 def _copied(value: Any) -> Any:

@@ -34,8 +34,13 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
                 return
             items = _NOTHING
         path = path if index is None else f"{path}[{index}]"
+        names = _only_names(items)
         for place, item in enumerate(value) if len(value) <= RUN else doubtful(value, _nothing_to_do(items)):
-            if item.__class__ is dict or (item.__class__ is list and not _CONTAINERS.isdisjoint(map(type, item))):
+            if names is not None and item.__class__ is dict and _CONTAINERS.isdisjoint(map(type, item.values())):
+                for name in item.keys() - names:
+                    del item[name]
+                    unknown.append(f"{path}[{place}].{name}")
+            elif item.__class__ is dict or (item.__class__ is list and not _CONTAINERS.isdisjoint(map(type, item))):
                 _prune(items, item, path, place, unknown)
         return
     if value.__class__ is not dict:
@@ -62,8 +67,7 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
 
 def _nothing_to_do(node: Node) -> Callable[[Sequence[Any]], bool]:
     """Whether in a run of items, all objects or none, surely nothing is unknown and nothing to be looked into."""
-    own, properties, additional, is_open = node.compiled.get("prune.members") or _members(node)
-    names = None if is_open or additional is not None else own.union(properties)
+    names = _only_names(node)
 
     def test(run: Sequence[Any]) -> bool:
         types = set(map(type, run))
@@ -74,6 +78,12 @@ def _nothing_to_do(node: Node) -> Callable[[Sequence[Any]], bool]:
         return _CONTAINERS.isdisjoint(map(type, chain.from_iterable(map(dict.values, run))))
 
     return test
+
+
+def _only_names(node: Node) -> frozenset[str] | None:
+    """The only fields that an object of this node may have; None where others are kept."""
+    own, properties, additional, is_open = node.compiled.get("prune.members") or _members(node)
+    return None if is_open or additional is not None else own.union(properties)
 
 
 def _members(node: Node) -> _Members:

@@ -177,8 +177,7 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     def leaves(value: Any) -> Node:
         if type(value) is not dict or not value:
             return LEAF
-        named = leaves_of(value)
-        return {SELF: LEAF, **named} if whole else named
+        return leaves_of(value, member=whole)
 
     def granular(value: Any) -> Node:
         if type(value) is not dict or not value:
@@ -192,12 +191,14 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
     return leaves if own is None else granular
 
 
-def leaves_of(fields: Collection[str]) -> Node:
-    """The set of these fields."""
+def leaves_of(fields: Collection[str], *, member: bool = False) -> Node:
+    """The set of these fields; `member`: and of what they are in."""
     names = in_order(fields)
-    named = dict.fromkeys(map("f:".__add__, names[:_AT_ONCE]), LEAF)
-    for at in range(_AT_ONCE, len(names), _AT_ONCE):  # others have their turns
-        named.update(dict.fromkeys(map("f:".__add__, names[at : at + _AT_ONCE]), LEAF))
+    named: Node = {SELF: LEAF} if member else {}
+    for at in range(0, len(names), _AT_ONCE):  # others have their turns
+        part = names[at : at + _AT_ONCE]
+        whole = "\0f:".join(("", *part)).split("\0")  # faster than to put each together
+        named.update(dict.fromkeys(whole[1:] if len(whole) == len(part) + 1 else map("f:".__add__, part), LEAF))
     return named
 
 
