@@ -250,7 +250,11 @@ class BodyDecoder:
         schema = self.target.schema
         try:
             forget = resets(value)
-            obj = decode_once(schema, value, findings) if raw is None else decode_parsed(schema, raw, value, findings)
+            obj = (
+                decode_once(schema, value, findings)
+                if raw is None
+                else decode_parsed(schema, raw, value, findings, write.load.unordered)
+            )
             if forget:  # the type knows no empty list, the owners' rules do
                 obj["metadata"]["managedFields"] = []
             return obj

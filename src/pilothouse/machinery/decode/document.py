@@ -16,6 +16,7 @@ from pilothouse.machinery.decode.outline import is_of_lists, outline
 from pilothouse.machinery.jsoncodec import dumps, exact, loads, surely_unique
 from pilothouse.machinery.schema import Schema
 
+Unordered = list[dict[str, Any]]
 Decoder = Callable[[Any, Findings], dict[str, Any]]
 
 
@@ -75,10 +76,17 @@ def read_json(schema: Schema, data: bytes) -> tuple[Any, bytes]:
     return loads(text), text
 
 
-def decode_parsed(schema: Schema, data: bytes, value: Any, findings: Findings | None = None) -> dict[str, Any]:
-    """As decode_json, for a document that the caller has parsed already (to learn its kind)."""
+def decode_parsed(
+    schema: Schema, data: bytes, value: Any, findings: Findings | None = None, unordered: Unordered | None = None
+) -> dict[str, Any]:
+    """As decode_json, for a document that the caller has parsed already (to learn its kind).
+
+    `unordered`: the long maps of a long document that are not by key are left so, and added to it.
+    """
     strict = findings if findings is not None else Findings()
     strict.big = len(data) >= RARE
+    if strict.big:  # the parts of others are remembered as they are decoded
+        strict.unordered = unordered
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class DecodeError(ValueError):
     """A document that does not fit its type; the text is the one that clients of the original see."""
@@ -17,14 +19,16 @@ class Findings:
     `strict`: texts of unknown (and, from raw JSON, duplicate) fields in the order of the document, each once, at most
     100. `unknown`: some member has no field. `inexact`: a number's literal text is needed. `floats`: members at the top
     of a custom object in which whole numbers were written as floats (`3.0`). `big`: the document is so long that its
-    parts come hardly ever again, and are not remembered.
+    parts come hardly ever again, and are not remembered. `unordered`: long maps that were left as they came, for who
+    wants to put them in order once the object is good; None where they have to be by key at once.
     """
 
     LIMIT = 100
 
-    __slots__ = ("big", "floats", "inexact", "strict", "unknown")
+    __slots__ = ("big", "floats", "inexact", "strict", "unknown", "unordered")
 
     def __init__(self) -> None:
+        self.unordered: list[dict[str, Any]] | None = None
         self.strict: list[str] = []
         self.unknown = False
         self.inexact = False

@@ -247,7 +247,7 @@ class _Writer:
             return f"[{self._nested(schema.items, y, depth)} for {y} in a_list({x})]"
         if schema.kind == s.MAP:
             if schema.items.kind == s.STRING:
-                return f"string_map({x})"
+                return f"string_map({x}, f)"
             if schema.items.kind == s.QUANTITY:
                 return f"quantity_map({x}, f)"
             # The original stores an empty text for null bytes.

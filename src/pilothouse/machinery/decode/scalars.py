@@ -7,9 +7,11 @@ what is wrong.
 from __future__ import annotations
 
 import binascii
+from itertools import islice
+from operator import le
 from typing import Any
 
-from pilothouse.kit.runs import doubtful
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import times
@@ -156,13 +158,17 @@ def strings(value: Any) -> list[str]:
     return ["" if item is None else item for item in value]
 
 
-def string_map(value: Any) -> dict[str, str]:
-    """A map of texts, sorted by key, null in it being the empty text."""
+def string_map(value: Any, findings: Findings) -> dict[str, str]:
+    """A map of texts, sorted by key (or noted as one that is not), null in it being the empty text."""
     if value.__class__ is not dict:
         raise Mismatch
-    if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
-        names = in_order(value)
-        return value if names == list(value) else {name: value[name] for name in names}
+    if len(value) > RUN and set(map(type, value.values())) == _TEXTS:
+        if all(map(le, value, islice(value, 1, None))):
+            return value
+        if findings.unordered is not None:
+            findings.unordered.append(value)
+            return value
+        return {name: value[name] for name in in_order(value)}
     made = {}
     for key in in_order(value):
         item = value[key]
@@ -178,8 +184,8 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     """A map of quantities, sorted by key, null in it being zero."""
     if value.__class__ is not dict:
         raise Mismatch
-    if len(value) > _MANY and set(map(type, value.values())) == _TEXTS:
-        return _texts_of_quantities(value)
+    if len(value) > RUN and set(map(type, value.values())) == _TEXTS:
+        return _texts_of_quantities(value, findings)
     made = {}
     for key in in_order(value):
         item = value[key]
@@ -190,8 +196,8 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     return made
 
 
-def _texts_of_quantities(sent: dict[str, str]) -> dict[str, str]:
-    made = string_map(sent)
+def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, str]:
+    made = string_map(sent, findings)
     if made is sent:  # which may be looked at again
         made = dict(sent)
     names = list(made)
