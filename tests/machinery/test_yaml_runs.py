@@ -56,6 +56,10 @@ RUNS = {
     "objects": ("x:\n" + _lines("- name: a#\n  image: b:#\n  n: #\n"), Items),
     "objects with lists in them": (_lines("  - b: '#'\n    a:\n    - x: y#\n    - x: z\n    c: {}\n"), Items),
     "objects of one member": (_lines("- a: b#\n"), Items),
+    "objects by name": ("x:\n" + _lines("  k#:\n    a: b#\n    c: [d]\n"), Members),
+    "lists by name": (_lines("k#:\n- b#\n- 1\n") + "kind: X\n", Members),
+    "nulls by name": (_lines("k#:\n"), Members),
+    "objects by names that are none": (_lines("no:\n  a: b#\n"), None),
     "equal objects": (_lines("- a: b\n  c: 100%\n"), Items),
     "objects, one of them another": (_lines("- a: #\n  b: c\n").replace("a: 99\n", "a: 99 # x\n"), None),
     "objects with a member twice": (_lines("- a: #\n  a: c\n"), None),
@@ -123,6 +127,9 @@ def test_aliases_that_make_too_much_are_refused_as_they_are_one_by_one() -> None
 
 
 _PIECES = (
+    "k#:\n  b: #",
+    " k#:",
+    "k#:\n- x#\n- y",
     "- a#",
     "a#: b",
     "- 1",

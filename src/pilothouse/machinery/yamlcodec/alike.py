@@ -24,7 +24,6 @@ from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import WORDS
 
 WORD: Final = rb"[A-Za-z0-9_./+][A-Za-z0-9_./+-]*+"
-NAME: Final = rb"[A-Za-z_/][A-Za-z0-9_./-]{0,999}+"  # beyond 1,024 the parser takes none for a key
 ANCHOR: Final = rb"(?:&[A-Za-z0-9_-]++ )?"
 _ANCHORED: Final = re.compile(r"&[A-Za-z0-9_-]+ ")
 _TWICE: Final = re.compile(rb": [^\n]*: ")
@@ -85,7 +84,7 @@ class Alike:
         if self._dash:
             items = [{name: value} for name, value in zip(names, members or (), strict=True)]
             return Span(start, end, between, b"", Items(items))
-        return Span(start, end, between, b": 0", Members(made, names, each=self._mark == b"\n"))
+        return Span(start, end, between, b": 0", Members(made, names, lines=1 if self._mark == b"\n" else 0))
 
 
 def _quoted_pairs(text: str, sep: str, quote: str) -> list[str]:
@@ -130,7 +129,7 @@ class Equal:
         if aliases and b"*" in one:
             return None
         if one.endswith(b"?"):
-            return Members({}, [], each=True)  # the first of them is refused
+            return Members({}, [], lines=1)  # the first of them is refused
         try:
             value, repeated = read(b"[%b]" % one[1:] if one[:1] == b"," else one + b"\n")
         except YAMLError:

@@ -211,14 +211,15 @@ class Builder:
 
     def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> None:
         if len(run.values) < len(run.names) or not made.keys().isdisjoint(run.values):
+            if run.lines > 1:
+                raise NotMet  # where such a member is told is known to the parser only
             line = 1 + (0 if self._short is None else self._short.line(cut.line))
             seen = set(made)
             for place, name in enumerate(run.names):
                 if len(self.repeated) >= MOST_REPEATED:
                     break
                 if name in seen:
-                    at = line + place if run.each else line
-                    self.repeated.append(f"line {at}: key {quote(name)} already set in map")
+                    self.repeated.append(f"line {line + place * run.lines}: key {quote(name)} already set in map")
                 seen.add(name)
         made.update(run.values)
         self.count += 2 * len(run.names)

@@ -24,6 +24,7 @@ Read = Callable[[bytes], tuple[Any, list[str]]]  # the value of a short document
 
 # What a scalar may be made of so that it means the same in every place: no sign that could end it or be an indicator.
 TEXT: Final = rb"[A-Za-z0-9_./+$(<=;^\x80-\xff][A-Za-z0-9_./+$(<=;^:,@%)>~\x80-\xff -]*+"
+NAME: Final = rb"[A-Za-z_/][A-Za-z0-9_./-]{0,999}+"  # beyond 1,024 the parser takes none for a key
 QUOTED: Final = rb'"[ !#-\[\]-~]*+"'
 SINGLE: Final = rb"'[ !#-&(-\[\]-~]*+'"
 
@@ -37,11 +38,14 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """More members of the object in which the mark stands as a key; `names` as they come, `each` line or all in one."""
+    """More members of the object in which the mark stands as a key.
+
+    `names` as they come; `lines` that each of them takes, 0 if all stand in one.
+    """
 
     values: dict[str, Any]
     names: list[str]
-    each: bool
+    lines: int
 
 
 @dataclass(frozen=True, slots=True)

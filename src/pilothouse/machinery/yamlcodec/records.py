@@ -1,6 +1,6 @@
-"""Runs of list items that take several lines each and differ in their scalars only, as a manifest's containers do.
+"""Runs of items or members that take several lines each and differ in their scalars only, as a pod's containers do.
 
-Without its scalars, one such item is the same text as the next. The first is read by the parser, with marks for the
+Without its scalars, one of them is the same text as the next. The first is read by the parser, with marks for the
 scalars; what comes of it is the form into which the scalars of all the others are put at once.
 """
 
@@ -8,18 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery.yamlcodec.cuts import LEAST, QUOTED, SINGLE, TEXT, Items, Read, Span, text_of, values_of
+from pilothouse.machinery.yamlcodec.cuts import (
+    LEAST,
+    NAME,
+    QUOTED,
+    SINGLE,
+    TEXT,
+    Items,
+    Members,
+    Read,
+    Span,
+    text_of,
+    values_of,
+)
 from pilothouse.machinery.yamlcodec.errors import YAMLError
+from pilothouse.machinery.yamlcodec.scalars import WORDS
 
 _WINDOW: Final = 16 << 10  # bytes in which an item and the next one must begin
 _PAIRS: Final = 4  # neighbours of one level that are compared
 _LEVELS: Final = 3
-_ITEM: Final = re.compile(rb"\n( *)- ")
+_BEGINS: Final = re.compile(rb"\n( *)(- |%b:(?=\n))" % NAME)
+_ITEM: Final = b"- "
 _SCALARS: Final = (
     (re.compile(rb": %b(?=\n)" % TEXT), b": v"),
     (re.compile(rb": (?:%b|%b)(?=\n)" % (QUOTED, SINGLE)), b": q"),
@@ -29,6 +44,7 @@ _SCALARS: Final = (
 _SURE: Final = re.compile(rb"[A-Za-z0-9_./: \n{}\[\]-]*")  # what may be around the scalars
 _UNSURE: Final = re.compile(rb":[ \n]| \n")  # in a plain scalar, or behind it
 _ALL_PLAIN: Final = re.compile(rb"(?:%b\n)*" % TEXT)
+_ALL_NAMES: Final = re.compile(rb"(?:%b:\n)*" % NAME)
 _ALL_QUOTED: Final = re.compile(rb"(?:(?:%b|%b)\n)*" % (QUOTED, SINGLE))
 
 
@@ -42,57 +58,76 @@ def record_spans(data: bytes, read: Read) -> Iterator[Span]:
         at = data.find(b"\n", at + _WINDOW // 2 if span is None else span.end + 1)
 
 
-def _form(text: bytes) -> bytes:
-    """A text without its scalars."""
+def _form(text: bytes, listed: bool) -> bytes:
+    """A text without its scalars, and without the name in its first line if it is no item of a list."""
+    if not listed:
+        text = text[text.index(b"\n", 1) :]
     for pattern, instead in _SCALARS:
         text = pattern.sub(instead, text)
-    return text
+    return text if listed else b"\n" + text
 
 
 def _run(data: bytes, at: int, read: Read) -> Span | None:
     """A run that begins within a window."""
     window = data[at : at + _WINDOW]
-    if b"- " not in window or b":" not in window:
+    if b":" not in window:
         return None
-    levels: dict[bytes, list[int]] = {}
-    for found in _ITEM.finditer(window):
-        levels.setdefault(found[1], []).append(found.start())
-    for indent in sorted(levels)[:_LEVELS]:
-        places = levels[indent]
+    levels: dict[tuple[bytes, bool], list[int]] = {}
+    for found in _BEGINS.finditer(window):
+        levels.setdefault((found[1], found[2] == _ITEM), []).append(found.start())
+    for (indent, listed), places in sorted(level for level in levels.items() if len(level[1]) > 2)[:_LEVELS]:
         for first, second, third in zip(places[:_PAIRS], places[1:], places[2:], strict=False):
-            form = _form(window[first : second + 1])
-            if b":" in form and form == _form(window[second : third + 1]) and _SURE.fullmatch(form):
-                span = _grown(data, at + first, form[:-1], indent, read)
+            form = _form(window[first : second + 1], listed)
+            if listed and b":" not in form:
+                continue
+            if form == _form(window[second : third + 1], listed) and _SURE.fullmatch(form):
+                slots = form[1:-1].split(b"\n")
+                span = _grown(data, at + first, _Form(indent, None if listed else indent, slots), read)
                 if span is not None:
                     return span
     return None
 
 
-def _grown(data: bytes, start: int, form: bytes, indent: bytes, read: Read) -> Span | None:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What items have in common: their lines, each up to a scalar of a kind or whole; `names`: before their names."""
+
+    indent: bytes
+    names: bytes | None  # None for items of a list
+    slots: list[bytes]
+
+
+def _grown(data: bytes, start: int, form: _Form, read: Read) -> Span | None:
     """The whole of a run whose first item starts at `start`, without its first and its last."""
-    behind = re.compile(rb"\n(?!%b(?: |- ))" % indent).search(data, start)
-    end = len(data) if behind is None else behind.start()
-    lines = data[start + 1 : end].split(b"\n")
-    slots = form[1:].split(b"\n")
-    times = _times(lines, slots)
-    height = len(slots)
+    behind = re.compile(rb"\n(?!%b(?: |- |%b))" % (form.indent, b"(?!)" if form.names is None else NAME))
+    last = behind.search(data, start)
+    lines = data[start + 1 : len(data) if last is None else last.start()].split(b"\n")
+    height = len(form.slots)
+    times = _times(lines, form)
     if (times - 2) * height < LEAST:
         return None
     first, rest = lines[:height], lines[height : (times - 1) * height]
-    items = _items(first, rest, slots, read)
-    if items is None:
+    values = _values(first, rest, form, read)
+    if values is None:
         return None
     begin = start + len(b"\n".join(first)) + 1
-    return Span(begin, begin + len(b"\n".join(rest)) + 1, b"\n%b- " % indent, b"", Items(items))
+    end = begin + len(b"\n".join(rest)) + 1
+    if form.names is None:
+        return Span(begin, end, b"\n%b- " % form.indent, b"", Items(values))
+    names = b"".join(rest[::height]).decode("ascii").replace(form.names.decode(), "")[:-1].split(":")
+    made = dict(zip(names, values, strict=True))
+    if len(made) < len(names) or not made.keys().isdisjoint(WORDS):
+        return None
+    return Span(begin, end, b"\n%b" % form.indent, b": 0", Members(made, names, lines=height))
 
 
-def _times(lines: list[bytes], slots: list[bytes]) -> int:
+def _times(lines: list[bytes], form: _Form) -> int:
     """How many items, one after the other, are of one form."""
-    most = len(lines) // len(slots)
+    most = len(lines) // len(form.slots)
     times, step = 1, 1
     while step and times < most:
         more = min(times + step, most)
-        if _fit(lines, slots, times, more):
+        if _fit(lines, form, times, more):
             times = more
             step *= 2
         else:
@@ -100,14 +135,23 @@ def _times(lines: list[bytes], slots: list[bytes]) -> int:
     return times
 
 
-def _fit(lines: list[bytes], slots: list[bytes], start: int, end: int) -> bool:
+def _fit(lines: list[bytes], form: _Form, start: int, end: int) -> bool:
     """Whether items, by their numbers, are of one form."""
-    height = len(slots)
-    for place, slot in enumerate(slots):
+    height = len(form.slots)
+    for place, slot in enumerate(form.slots):
         column = lines[start * height + place : end * height : height]
-        if column.count(lines[place]) != len(column) and (slot == lines[place] or _scalars(column, slot) is None):
+        if place == 0 and form.names is not None:
+            if not _are_names(column, form.names):
+                return False
+        elif column.count(lines[place]) != len(column) and (slot == lines[place] or _scalars(column, slot) is None):
             return False
     return True
+
+
+def _are_names(column: list[bytes], lead: bytes) -> bool:
+    lead = b"\n" + lead
+    text = b"\n%b\n" % b"\n".join(column)
+    return text.count(lead) >= len(column) and _ALL_NAMES.fullmatch(text.replace(lead, b"\n")[1:]) is not None
 
 
 def _scalars(column: list[bytes], slot: bytes) -> bytes | None:
@@ -122,31 +166,35 @@ def _scalars(column: list[bytes], slot: bytes) -> bytes | None:
     return text if _ALL_PLAIN.fullmatch(text) and not _UNSURE.search(text) else None
 
 
-def _items(first: list[bytes], lines: list[bytes], slots: list[bytes], read: Read) -> list[Any] | None:
+def _values(first: list[bytes], lines: list[bytes], form: _Form, read: Read) -> list[Any] | None:
     """The values of items of one form; None where the form of the first tells too little."""
     template: list[bytes] = []
     columns: dict[str, list[Any]] = {}  # of scalars that are not the same everywhere, by their marks
-    for place, (line, slot) in enumerate(zip(first, slots, strict=True)):
-        column = lines[place :: len(slots)]
-        if column.count(line) == len(column):
+    height = len(form.slots)
+    for place, (line, slot) in enumerate(zip(first, form.slots, strict=True)):
+        column = lines[place::height]
+        if (place == 0 and form.names is not None) or column.count(line) == len(column):
             template.append(line)
             continue
         text = _scalars(column, slot)
         plain = None if text is None else text_of(text[:-1])
-        values = None if plain is None else values_of(plain.split("\n"), slot[-1:] == b"q")
-        if values is None:
+        scalars = None if plain is None else values_of(plain.split("\n"), slot[-1:] == b"q")
+        if scalars is None:
             return None
         mark = f"mark{place}ed"
         template.append(slot[:-1] + mark.encode())
-        columns[mark] = values
+        columns[mark] = scalars
     try:
         value, repeated = read(b"\n".join(template) + b"\n")
     except YAMLError:
         return None
-    if repeated or value.__class__ is not list or len(value) != 1 or (len(slots) == 1 and not columns):
+    alone = [*value.values()] if isinstance(value, dict) else value
+    if repeated or not isinstance(alone, list) or len(alone) != 1:
         return None
+    if height == 1 and form.names is None and not columns:
+        return None  # the same line again and again is read faster elsewhere
     try:
-        return _filled(orjson.dumps(value[0]).decode(), columns, len(lines) // len(slots))
+        return _filled(orjson.dumps(alone[0]).decode(), columns, len(lines) // height)
     except TypeError:  # of a number that is kept as it was written
         return None
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Final, Protocol
 
-from pilothouse.machinery.yamlcodec.alike import ANCHOR, EQUAL_ITEMS, EQUAL_LINES, NAME, WORD, Alike, Equal
-from pilothouse.machinery.yamlcodec.cuts import QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span
+from pilothouse.machinery.yamlcodec.alike import ANCHOR, EQUAL_ITEMS, EQUAL_LINES, WORD, Alike, Equal
+from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span
 from pilothouse.machinery.yamlcodec.records import record_spans
 
 _STEP: Final = 512  # bytes between places where a run is looked for: one that is worth it is longer
