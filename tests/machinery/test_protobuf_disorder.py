@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pilothouse.builtin.types import CORE, META, builtin_types
 from pilothouse.machinery import protobuf
 from pilothouse.machinery.protobuf import plan
-from pilothouse.machinery.protobuf.packed import packed_int32, packed_int64, packed_texts
+from pilothouse.machinery.protobuf.packed import check_packed, packed_int32, packed_int64
 from pilothouse.machinery.protobuf.wire import (
     LENGTH,
     VARINT,
@@ -306,6 +306,8 @@ def test_many_packed_numbers_are_read_as_few_are(told: tuple[int, ...]) -> None:
         expected = [*told] * 40_000 if groups[:2] != field(4, data)[:2] else [*told, 5] * 3_000
         assert read("PodSecurityContext", groups)["supplementalGroups"] == expected
         assert read("PodSecurityContext", groups + b"\x10\x01" + groups)["supplementalGroups"] == expected * 2
+        for nothing in (b"\x10\x01\x22\x00", b"\x10\x01\x22\x00\x18\x01"):
+            assert read("PodSecurityContext", groups + nothing)["supplementalGroups"] == expected
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 2**31) | st.integers(0, 20_000), min_size=1, max_size=40))
@@ -314,8 +316,44 @@ def test_packed_numbers_are_what_each_of_them_is(numbers: list[int]) -> None:
     data = b"".join(texts)
     assert packed_int64(data) == [read_int64(text, 0)[0] for text in texts]
     assert packed_int32(data) == [read_int32(text, 0)[0] for text in texts]
-    assert packed_texts(data) == texts
-    assert packed_texts(b"\x81\x00" + data) == [b"\x01", *texts]
+    assert packed_int64(b"\x81\x00" + data) == [1, *(read_int64(text, 0)[0] for text in texts)]
+
+
+@pytest.mark.parametrize("bits", [7, 8, 14, 21, 28, 32, 35, 63, 64])
+@pytest.mark.parametrize("seldom", [-1, 1 << 20, 1 << 31, (1 << 64) - 1])
+def test_packed_numbers_of_any_length_are_what_each_of_them_is(bits: int, seldom: int) -> None:
+    rng = random.Random(bits)
+    texts = [number(seldom if index % 5000 == 77 else rng.getrandbits(rng.randint(1, bits))) for index in range(12_000)]
+    assert packed_int64(b"".join(texts)) == [read_int64(text, 0)[0] for text in texts]
+    assert packed_int32(b"".join(texts)) == [read_int32(text, 0)[0] for text in texts]
+
+
+@pytest.mark.parametrize("bits", [7, 8, 31, 64])
+def test_many_numbers_that_are_not_packed_are_what_each_of_them_is(bits: int) -> None:
+    rng = random.Random(bits)
+    numbers = [rng.getrandbits(bits) for _ in range(5000)]
+    told = [read_int64(number(value), 0)[0] for value in numbers]
+    data = b"".join(b"\x20" + number(value) for value in numbers)
+    for before, behind in (
+        (b"", b"\x30\x01"),
+        (b"\x30\x01", b""),
+        (b"\x30\x01", b"\x9a\x7f\x02ab"),
+        (b"", b"\x22\x00"),
+    ):
+        read_so = read("PodSecurityContext", before + data + behind)
+        assert read_so["supplementalGroups"] == told and read_so.get("runAsGroup") == (
+            1 if b"\x30\x01" in (before, behind) else None
+        )
+        with pytest.raises(protobuf.ProtobufError):
+            read("PodSecurityContext", before + data + b"\x20")
+
+
+def test_packed_numbers_that_are_none_are_refused() -> None:
+    check_packed(b"\x01\xff\x01" * 9000 + b"\xff" * 9 + b"\x7f")
+    with pytest.raises(protobuf.ProtobufError, match="integer overflow"):
+        check_packed(b"\x01\xff\x01" * 9000 + b"\xff" * 10 + b"\x01")
+    with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
+        check_packed(b"\x01\xff\x01" * 9000 + b"\xff")
 
 
 def test_messages_in_parts_are_put_together_at_every_depth() -> None:

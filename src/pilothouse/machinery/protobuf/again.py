@@ -8,8 +8,9 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery.protobuf.absent import LONGEST_FILLED
+from pilothouse.machinery.protobuf.packed import packed_int64, whole_numbers
 from pilothouse.machinery.protobuf.plan import Slot
-from pilothouse.machinery.protobuf.wire import TooLong, run
+from pilothouse.machinery.protobuf.wire import VARINTS, ProtobufError, TooLong, run
 
 _EACH: Final = 1024  # bytes that are read field by field between two looks
 _LONGEST: Final = 512  # bytes of fields that are looked for
@@ -51,6 +52,38 @@ class Again:
         elif self.begun >= 0:
             self.counts = {number: len(there) for number, there in found.items() if there.__class__ is list}
         return at
+
+
+class Numbers(Again):
+    """As `Again`, of a list of numbers, each in a field of its own.
+
+    Their tags are numbers too, so a piece of such fields is read as if they were packed, and every second one counts.
+    """
+
+    __slots__ = ("tag",)
+
+    def __init__(self, tag: int, at: int) -> None:
+        super().__init__(at)
+        self.tag = tag
+
+    def take(self, data: bytes, at: int, end: int, there: list[int]) -> int:
+        """The place to go on from. Copies are added to the list, and numbers that differ."""
+        before = at
+        at = self.step(data, at, end, {0: there})
+        if at > before or self.begun >= 0:
+            return at
+        piece = whole_numbers(data, at, min(at + _PIECE, end))
+        try:
+            found = packed_int64(piece)
+        except ProtobufError:
+            return at
+        tags = found[::2]
+        if tags.count(self.tag) < len(tags) or len(tags) < 2:
+            return at
+        there += found[1::2]
+        behind = at + len(piece)
+        self.look = behind if len(found) % 2 == 0 else behind - len(VARINTS[self.tag])  # whose number is cut off
+        return self.look
 
 
 class Messages(Again):

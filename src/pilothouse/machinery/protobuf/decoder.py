@@ -15,10 +15,10 @@ from typing import Any, Final
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
-from pilothouse.machinery.protobuf.again import Again, Messages
+from pilothouse.machinery.protobuf.again import Again, Messages, Numbers
 from pilothouse.machinery.protobuf.encoder import lazily, tag
 from pilothouse.machinery.protobuf.entries import MANY, Unordered, entry_reader, put_in_order
-from pilothouse.machinery.protobuf.packed import packed_int32, packed_int64
+from pilothouse.machinery.protobuf.packed import PACKED
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
 from pilothouse.machinery.protobuf.rest import check_count, rest_of
@@ -137,7 +137,7 @@ class _Source:
         self.names: dict[str, Any] = {
             "U": narrow, "R": read_unsigned, "R32": read_int32, "R64": read_int64,
             "N": Odd(), "Odd": Odd, "E": ProtobufError, "TooMany": TooMany, "Damaged": Damaged,
-            "schema": schema, "run": run, "check_count": check_count, "Again": Again,
+            "schema": schema, "run": run, "check_count": check_count, "Again": Again, "Numbers": Numbers,
         }  # fmt: skip
 
     def build(self) -> tuple[str, dict[str, Any]]:
@@ -193,7 +193,7 @@ class _Source:
         if slot.label == INLINE:
             self._inline(slot, target, number)
             return
-        if slot.label == LIST and slot.kind in (s.INT32, s.INT64):
+        if slot.label == LIST and slot.kind in PACKED:
             self._numbers(slot, target, number)
             return
         self._add(1, f"if t == {number}:")
@@ -223,15 +223,18 @@ class _Source:
 
     def _numbers(self, slot: Slot, target: str, number: int) -> None:
         """Reads a list of numbers, each in a field or many packed into one."""
-        self.names["packed"] = packed_int32 if slot.kind == s.INT32 else packed_int64
+        self.names[f"N{slot.number}"] = PACKED[slot.kind]
         packed = self._number(VARINTS[slot.number << 3 | LENGTH])
         self._add(1, f"l, look, c = [], i + {_SOON}, N", f"while t == {number} or t == {packed}:")
-        self._again(2, "Again(i)", "step(b, i, end, {0: l})")
+        if slot.kind == s.BOOL:
+            self._again(2, "Again(i)", "step(b, i, end, {0: l})")
+        else:
+            self._again(2, f"Numbers({slot.number << 3}, i)", "take(b, i, end, l)")
         self._add(2, f"if t == {number}:")
         self._value(slot, 3, "l.append({})")
         self._add(2, "else:")
         self._length(3)
-        self._add(3, "if e > end: raise Odd", "if n: l += packed(b[j:e])", *self._next("e"))
+        self._add(3, "if e > end: raise Odd", f"if n: l += N{slot.number}(b[j:e])", *self._next("e"))
         self._add(1, f"if l: {target} l")
         self._else(slot, target)
 

@@ -1,104 +1,137 @@
 """Numbers of a list that are packed into one field: a mebibyte may hold a million of them, so no step is one number's.
 
-A number is its bits in groups of seven, a byte each, the lowest first. Where no number has more than eight bytes, all
-of them together are taken as one very long integer, in which each has 64 bits: three steps move the groups together.
+A number is groups of seven bits, a byte each, the lowest first; the highest bit says that it goes on. A piece of the
+field is taken as one very long integer. Moved by a byte, by two, ..., it holds at the place where a number begins its
+second group, its third, and so on. What is at other places is deleted.
 """
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from pilothouse.machinery.protobuf.wire import VARINTS, ProtobufError, read_int32, read_int64, read_unsigned
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.protobuf.wire import ProtobufError
 
-T = TypeVar("T")
-
-_VARINT: Final = re.compile(rb"[\x80-\xff]*+[\x00-\x7f]")
-_LONGER: Final = re.compile(rb"[\x80-\xff]++[\x00-\x7f]")
-_ONES: Final = bytes(range(128))  # where a number ends
-_MOST: Final = 5  # bytes for one that another one follows in the same number
 _PIECE: Final = 16 << 10  # bytes that are taken at once
-# What of 64 bits stays, what moves down, and by how many bits: groups of 7 bits become 14, 28, 56.
-_STEPS: Final = (
-    (b"\x7f\0" * 4, b"\0\x7f" * 4, 1),
-    (b"\xff\x3f\0\0" * 2, b"\0\0\xff\x3f" * 2, 2),
-    (b"\xff\xff\xff\x0f\0\0\0\0", b"\0\0\0\0\xff\xff\xff\x0f", 4),
-)
+_MOST: Final = 10  # groups of a number
+_ONE: Final = int.from_bytes(b"\1" * _PIECE, "little")  # of each byte
+_GROUP: Final = _ONE * 127
+_NONE: Final = b"\xff"  # no group
+_LOW: Final = 4  # groups that all belong to the lower 32 bits; of the next one only half
+_LOW_HALF: Final = bytes(byte & 15 for byte in range(256))
+_HIGH_HALF: Final = bytes(byte >> 4 for byte in range(256))
+_LAST: Final = bytes(byte & 1 for byte in range(256))  # of the tenth group: there are but 64 bits
 
 
 def packed_int64(data: bytes) -> list[int]:
     """The signed numbers of a packed list. Raises ProtobufError."""
-    return list(data) if data.isascii() else _in_pieces(data, lambda piece: _apart(piece, _signed64))
+    return _in_pieces(data, _signed64)
 
 
 def packed_int32(data: bytes) -> list[int]:
     """As `packed_int64`; the low 32 bits of each, signed."""
-    return list(data) if data.isascii() else _in_pieces(data, lambda piece: _apart(piece, _signed32))
+    return _in_pieces(data, _signed32)
 
 
-def packed_texts(data: bytes) -> list[bytes]:
-    """The numbers as the original writes them. Raises ProtobufError."""
-    return _in_pieces(data, lambda piece: _shortest(_VARINT.findall(piece)))
+def packed_bool(data: bytes) -> list[bool]:
+    """As `packed_int64`, of truth values."""
+    return [*map(bool, packed_int64(data))]
 
 
-def _in_pieces(data: bytes, make: Callable[[bytes], list[T]]) -> list[T]:
-    """What `make` makes of pieces, in which numbers are whole."""
-    found: list[T] = []
-    made: dict[bytes, list[T]] = {}  # by piece: few of them differ if they are meant to hurt
+PACKED: Final[Mapping[str, Callable[[bytes], list[int]] | Callable[[bytes], list[bool]]]] = {
+    s.INT32: packed_int32, s.INT64: packed_int64, s.BOOL: packed_bool,
+}  # fmt: skip
+
+
+def check_packed(data: bytes) -> None:
+    """Raises ProtobufError for what is no packed list of numbers."""
+    _in_pieces(data, lambda groups: ())
+
+
+def _in_pieces(data: bytes, make: Callable[[list[bytes]], tuple[int, ...]]) -> list[int]:
+    """What `make` makes of the groups of pieces, in which numbers are whole."""
+    if data.isascii():
+        return list(data)
+    found: list[int] = []
+    made: dict[bytes, tuple[int, ...]] = {}  # by piece: few of them differ if they are meant to hurt
     at = 0
     while at < len(data):
-        end = min(at + _PIECE, len(data))
-        while end > at and data[end - 1] > 127:
-            end -= 1
-        if end == at:
+        piece = whole_numbers(data, at, min(at + _PIECE, len(data)))
+        if not piece:
             raise ProtobufError("unexpected EOF")
-        piece = data[at:end]
         if piece not in made:
-            made[piece] = make(piece)
+            made[piece] = make(_groups(piece))
         found += made[piece]
-        at = end
+        at += len(piece)
     return found
 
 
-def _apart(piece: bytes, make: Callable[[list[bytes]], list[int]]) -> list[int]:
-    """The numbers. Those of one byte are taken as they are, if they are most of all; `make` makes the others."""
-    if len(piece.translate(None, _ONES)) * _MOST > len(piece):
-        return make(_VARINT.findall(piece))
-    longer = _LONGER.findall(piece)
-    found: list[int] = []
-    singles = _LONGER.split(piece)
-    last = singles.pop()
-    for ones, number in zip(singles, make(longer), strict=True):
-        found += ones
-        found.append(number)
-    found += last
+def whole_numbers(data: bytes, at: int, end: int) -> bytes:
+    """data[at:end] without a number that goes on behind it."""
+    while end > at and data[end - 1] > 127:
+        end -= 1
+    return data[at:end]
+
+
+def _groups(piece: bytes) -> list[bytes]:
+    """The lowest groups of all numbers, the next ones, and so on; a zero for a number that has none so high."""
+    size = len(piece)
+    whole = int.from_bytes(piece, "little")
+    ends = whole & _GROUP
+    on = whole >> 7 & _ONE
+    within = _each_bit(on << 8)  # where no number begins
+    found = [(ends | within).to_bytes(size, "little").translate(None, _NONE)]
+    more = on
+    while more:
+        if len(found) == _MOST:
+            raise ProtobufError("proto: integer overflow")
+        bits = 8 * len(found)
+        groups = ends >> bits & _each_bit(more) | within
+        found.append(groups.to_bytes(size, "little").translate(None, _NONE))
+        more &= on >> bits
     return found
 
 
-def _signed64(texts: list[bytes]) -> list[int]:
-    if max(map(len, texts), default=0) > 8:
-        return [read_int64(text, 0)[0] for text in texts]
-    return list(struct.unpack(f"<{len(texts)}Q", _as_64_bits(texts)))
+def _each_bit(ones: int) -> int:
+    """All bits of those bytes that are one."""
+    return (ones << 8) - ones
 
 
-def _signed32(texts: list[bytes]) -> list[int]:
-    if max(map(len, texts), default=0) > 8:
-        return [read_int32(text, 0)[0] for text in texts]
-    return list(struct.unpack(f"<{2 * len(texts)}i", _as_64_bits(texts))[::2])
+def _signed64(groups: list[bytes]) -> tuple[int, ...]:
+    count = len(groups[0])
+    if len(groups) == 1:
+        return tuple(groups[0])
+    if len(groups) == 2:
+        return struct.unpack(f"<{count}H", _joined("utf-16-le", groups))
+    if len(groups) <= _LOW:
+        return struct.unpack(f"<{count}I", _joined("utf-32-le", groups))
+    halves = memoryview(bytearray(8 * count)).cast("I")
+    halves[::2] = memoryview(_low(groups)).cast("I")
+    halves[1::2] = memoryview(_high(groups)).cast("I")
+    return struct.unpack(f"<{count}q", halves)
 
 
-def _as_64_bits(texts: list[bytes]) -> bytes:
-    count = len(texts)
-    numbers = int.from_bytes(struct.pack("8s" * count, *texts), "little")
-    for stays, moves, by in _STEPS:
-        moved = (numbers & int.from_bytes(moves * count, "little")) >> by
-        numbers = numbers & int.from_bytes(stays * count, "little") | moved
-    return numbers.to_bytes(8 * count, "little")
+def _signed32(groups: list[bytes]) -> tuple[int, ...]:
+    return _signed64(groups) if len(groups) <= _LOW else struct.unpack(f"<{len(groups[0])}i", _low(groups))
 
 
-def _shortest(texts: list[bytes]) -> list[bytes]:
-    return [
-        text if text[-1] and len(text) < 10 else VARINTS[read_unsigned(text, 0)[0]].encode("latin-1") for text in texts
-    ]
+def _low(groups: list[bytes]) -> bytes:
+    """The lower 32 bits of each number."""
+    return _joined("utf-32-le", [*groups[:_LOW], groups[_LOW].translate(_LOW_HALF)])
+
+
+def _high(groups: list[bytes]) -> bytes:
+    """The upper 32 bits."""
+    rest = [*groups[_LOW + 1 : _MOST - 1], *(group.translate(_LAST) for group in groups[_MOST - 1 :])]
+    return _joined("utf-32-le", rest, groups[_LOW].translate(_HIGH_HALF), 3)
+
+
+def _joined(wide: str, groups: list[bytes], first: bytes = b"", bits: int = 0) -> bytes:
+    """The numbers, each as long as a sign of the encoding. `first`: so many bits that come before the groups."""
+    text = (first or groups[0]).decode("latin-1").encode(wide)
+    whole = int.from_bytes(text, "little") if first else 0
+    for place, group in enumerate(groups):
+        whole |= int.from_bytes(group.decode("latin-1").encode(wide), "little") << 7 * place + bits
+    return whole.to_bytes(len(text), "little")

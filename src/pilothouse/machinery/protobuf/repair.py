@@ -16,7 +16,7 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.again import Again
-from pilothouse.machinery.protobuf.packed import packed_texts
+from pilothouse.machinery.protobuf.packed import PACKED, check_packed
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
 from pilothouse.machinery.protobuf.small import Single, Unknown
 from pilothouse.machinery.protobuf.wire import (
@@ -138,6 +138,7 @@ class Way:
     label: str
     wire: int
     tag: bytes
+    packed: bytes  # the tag of many numbers in one field, of a list that may have them so
     message: Schema | None  # of a value, or of a map's values
     once: bool  # a text, a number: the last one counts
     merged: bool  # a message, which may be in parts
@@ -160,7 +161,11 @@ class Known:
             message = plan.message_of(slot)
             single = slot.label in (ONE, INLINE)
             once, merged = single and message is None, single and message is not None
-            way = Way(slot, slot.number, slot.label, wire, _varint(tag), message, once, merged, most_items(slot))
+            several = slot.label == LIST and slot.kind in PACKED
+            packed = _varint(slot.number << 3 | LENGTH) if several else b""
+            way = Way(
+                slot, slot.number, slot.label, wire, _varint(tag), packed, message, once, merged, most_items(slot)
+            )
             self.ways[tag] = self.numbers[slot.number] = way
         self._unknown: Unknown | None = None
         self._single: Single | None = None
@@ -239,7 +244,7 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0)
                 put(found, way, value)
         else:
             value, at = _number(way, data, at, end)
-            put(found, way, value)
+            put(found, way, way.tag + value if way.packed else value)
         if tag == last and at - start < SHORT:
             at = put_again(found[way.number], way, data, start, at, end)
         last = tag
@@ -302,23 +307,14 @@ def _other(fields: Known, tag: int, data: bytes, at: int, found: dict[int, Any])
     way = fields.numbers.get(number)
     if way is None:
         return skip(data, at, wire, len(data))
-    if wire != LENGTH or way.label != LIST:
+    if wire != LENGTH or not way.packed:
         raise ProtobufError(f"proto: wrong wireType = {wire} for field {way.slot.go_name}")
     start, at = length(data, at, len(data))
     if start < at:
-        found.setdefault(number, []).extend(unpacked(data[start:at], way.wire))
+        numbers = data[start:at]
+        check_packed(numbers)
+        found.setdefault(number, []).append(way.packed + sized(numbers))
     return at
-
-
-def unpacked(data: bytes, wire: int) -> list[bytes]:
-    """The numbers of a packed list."""
-    if wire == FIXED64:
-        if len(data) % 8:
-            raise ProtobufError(_EOF)
-        return [data[at : at + 8] for at in range(0, len(data), 8)]
-    if data.isascii():
-        return [_ONE_BYTE[byte] for byte in data]
-    return packed_texts(data)
 
 
 def entry_parts(data: bytes, at: int, end: int) -> tuple[int, int, int, int]:
@@ -366,7 +362,9 @@ def _written(fields: Known, found: dict[int, Any], depth: int) -> bytes:
     for number in sorted(found):
         way, value = fields.numbers[number], found[number]
         tag = way.tag
-        if way.label == LIST:
+        if way.packed:
+            out += value
+        elif way.label == LIST:
             out += (tag, tag.join(value))
         elif way.label == MAP:
             for key, item in sorted(value.items()):

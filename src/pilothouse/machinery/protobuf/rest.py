@@ -26,8 +26,8 @@ from pilothouse.machinery.protobuf.repair import (
     put_again,
     sized,
     skip,
-    unpacked,
 )
+from pilothouse.machinery.protobuf.small import numbers_with
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     LENGTH,
@@ -121,7 +121,7 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
                 continue
             way = fields.numbers.get(tag >> 3)
             if way is not None:
-                at = _packed(way, tag, data, at, end, found)
+                at = _packed(way, tag, data, start, at, end, found)
                 continue
             if tag & 7 == END_GROUP or not tag >> 3:
                 raise Odd
@@ -146,8 +146,8 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
                 raise Loose
             continue  # an empty part adds nothing
         else:
-            if way.label == MAP and tag < 128:  # entries are many, and all that matters of them is where they end
-                at = _entries(tag, data, at, end)
+            if way.message is None or way.label == MAP:  # all that matters of them is where they end
+                at = _more(way, tag, data, at, end if way.label == MAP else min(look, end))
             put(found, way, data[start:at])
         if tag == last and at - start < SHORT:
             at = put_again(found[way.number], way, data, start, at, end)
@@ -157,8 +157,13 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
     return _written(fields, found, in_parts)
 
 
-def _entries(tag: int, data: bytes, at: int, end: int) -> int:
-    """The place behind fields with this tag of one byte that begin at `at`, up to one that is long."""
+def _more(way: Way, tag: int, data: bytes, at: int, end: int) -> int:
+    """The place behind entries or plain values of a list that begin at `at`, up to one that is long."""
+    if tag > 127 or at > end:
+        return at
+    if way.wire == VARINT:
+        found = numbers_with(tag)(data, at, end)
+        return found.end() if found else at
     last = end - 1
     while at < last and data[at] == tag:
         size = data[at + 1]
@@ -173,8 +178,8 @@ def _look(fields: Known, again: Again, data: bytes, at: int, end: int, found: di
     at = again.step(data, at, end, found)
     check_counts(fields, found)
     if again.begun < 0:
-        at, many = fields.single.take(data, at, end, found)
-        again.look = at if many else max(again.look, at)
+        at = fields.single.take(data, at, end, found)
+        again.look = max(again.look, at)
     return at
 
 
@@ -197,14 +202,13 @@ def _long_tag(data: bytes, start: int) -> tuple[int, int]:
     return tag, at
 
 
-def _packed(way: Way, tag: int, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:
-    """Numbers of a list that are packed, behind their tag; the place behind them."""
-    if tag & 7 != LENGTH or way.label != LIST:
+def _packed(way: Way, tag: int, data: bytes, start: int, at: int, end: int, found: dict[int, Any]) -> int:
+    """Numbers of a list that are packed into the field from `start` on, behind its tag; the place behind them."""
+    if tag & 7 != LENGTH or not way.packed:
         raise Odd
-    start, at = length(data, at, end)
-    if start < at:
-        numbers = unpacked(data[start:at], way.wire)
-        put(found, way, way.tag + way.tag.join(numbers))
+    begin, at = length(data, at, end)
+    if begin < at:
+        put(found, way, data[start:at])
     return at
 
 

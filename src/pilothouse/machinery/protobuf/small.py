@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
 from typing import Any, Final
 
 from pilothouse.machinery.protobuf.wire import FIXED32, FIXED64, LENGTH, VARINT
@@ -18,7 +19,7 @@ def _texts(sizes: Iterable[int]) -> bytes:
 
 
 _VALUES: Final = {
-    VARINT: rb"[\x80-\xff]{0,8}[\x00-\x7f]", FIXED64: rb".{8}", LENGTH: _texts(range(128)), FIXED32: rb".{4}",
+    VARINT: rb"[\x80-\xff]{0,9}[\x00-\x7f]", FIXED64: rb".{8}", LENGTH: _texts(range(128)), FIXED32: rb".{4}",
 }  # fmt: skip
 _TINY: Final = {VARINT: rb"[\x00-\x7f]", LENGTH: rb"\x00"}  # the most of them, where there are many
 
@@ -26,6 +27,12 @@ _TINY: Final = {VARINT: rb"[\x00-\x7f]", LENGTH: rb"\x00"}  # the most of them, 
 def _any_of(found: Collection[int]) -> bytes:
     """An expression for one of these bytes."""
     return b"[%b]" % b"".join(re.escape(bytes((byte,))) for byte in found) if found else b"(?!)"
+
+
+@cache
+def numbers_with(tag: int) -> Callable[[bytes, int, int], re.Match[bytes] | None]:
+    """Finds fields with this tag of one byte, which are numbers, one behind the other."""
+    return re.compile(b"(?:%b%b)*" % (re.escape(bytes((tag,))), _VALUES[VARINT]), re.S).match
 
 
 class Unknown:
@@ -54,24 +61,39 @@ class Unknown:
 class Single:
     """Of fields that are texts or numbers, of which the last counts. `tags` are those of one byte."""
 
-    __slots__ = ("_groups", "_run")
+    __slots__ = ("_groups", "_run", "_take")
 
     def __init__(self, tags: Collection[int]) -> None:
-        self._groups = [(group, tag >> 3) for group, tag in enumerate((*tags, *tags), 1)]
+        self._groups = (*tags, *tags)
         tiny = [b"%b(%b)" % (re.escape(bytes((tag,))), _TINY.get(tag & 7, b"(?!)")) for tag in tags]
         values = {**_VALUES, LENGTH: _texts(range(_SHORT))}
         more = [b"%b(%b)" % (re.escape(bytes((tag,))), values[tag & 7]) for tag in tags]
-        self._run = re.compile(b"(?:%b)*" % b"|".join([*tiny, *more]), re.S).match
+        self._take = re.compile(b"(?:%b)*" % b"|".join([*tiny, *more]), re.S).match
+        any_tag = {wire: _any_of([tag for tag in tags if tag & 7 == wire]) for wire in values}
+        fields = [any_tag[wire] + value for wire, value in (*_TINY.items(), *values.items())]
+        self._run = re.compile(b"(?:%b)*" % b"|".join(fields), re.S).match  # as `_take`, in half the time
 
-    def take(self, data: bytes, at: int, end: int, found: dict[int, Any]) -> tuple[int, bool]:
-        """Puts the last of each number that begins at `at`; the place behind them, and whether more may follow."""
-        taken = self._run(data, at, min(at + _PIECE, end))
-        if not taken or taken.end() == at:
-            return at, False
-        last: dict[int, int] = {}  # by number: where its value begins
-        for group, number in self._groups:
-            start, stop = taken.span(group)
-            if start > last.get(number, -1):
-                last[number] = start
-                found[number] = data[start - 1 : stop]
-        return taken.end(), taken.end() - at > _PIECE // 2
+    def take(self, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:
+        """Puts the last of each number into `found`, of those that begin at `at`; the place behind them."""
+        places = [at]
+        while taken := self._run(data, at, min(at + _PIECE, end)):
+            if taken.end() == at:
+                break
+            at = taken.end()
+            places.append(at)
+        missing = set(self._groups)
+        for start, stop in zip(places[-2::-1], places[:0:-1], strict=True):
+            if any(data.find(tag, start, stop) >= 0 for tag in missing):
+                self._put(data, start, stop, missing, found)
+        return at
+
+    def _put(self, data: bytes, start: int, stop: int, missing: set[int], found: dict[int, Any]) -> None:
+        """The last of each of the fields in a piece of which those that come later have none."""
+        last: dict[int, tuple[int, int]] = {}  # by tag: where its value is
+        spans = taken.regs[1:] if (taken := self._take(data, start, stop)) else ()
+        for tag, span in zip(self._groups, spans, strict=False):
+            last[tag] = max(last.get(tag, (-1, -1)), span)
+        for tag, (begin, behind) in last.items():
+            if begin >= 0 and tag in missing:
+                missing.discard(tag)
+                found[tag >> 3] = data[begin - 1 : behind]
