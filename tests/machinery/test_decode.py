@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from recorded_bodies import CONFORMANCE, SHARED, packages_by_kind, schema_of, sent_bodies
 
 from pilothouse.builtin.types import CORE, builtin_types
-from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_json
+from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_json, decode_parsed
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.jsoncodec import dumps, dumps_pretty, loads
 
@@ -400,3 +400,24 @@ def test_many_members_are_sorted_as_few_are() -> None:
     assert list(decoded("ConfigMap", {"data": data})["data"]) == sorted(data)
     assert decoded("ConfigMap", {"data": {**data, "none": None}})["data"]["none"] == ""
     assert "cannot unmarshal number" in refusal("ConfigMap", {"data": {**data, "one": 1}})
+
+
+@pytest.mark.parametrize("kept", ["1m", 1.5, 7])
+@pytest.mark.parametrize("wrong", ["x", "1K", [], True, ".5i"])
+def test_one_wrong_quantity_among_many(kept: Any, wrong: Any) -> None:
+    amounts = {f"k{number}": kept for number in range(300)}
+    with pytest.raises(DecodeError) as few:
+        decoded("ResourceQuota", {"spec": {"hard": {"a": wrong}}})
+    with pytest.raises(DecodeError) as many:
+        decoded("ResourceQuota", {"spec": {"hard": {**amounts, "a": wrong, "b": "1KK"}}})
+    assert str(many.value) == str(few.value)
+
+
+def test_long_maps_may_be_left_in_disorder() -> None:
+    sent = {f"k{number}": "v" for number in range(9_000, 0, -1)}
+    later: list[dict[str, Any]] = []
+    schema = builtin_types().get(CORE, "ConfigMap")
+    made = decode_parsed(schema, orjson.dumps({"data": sent}), {"data": dict(sent)}, None, later)
+    assert later == [sent]
+    assert list(made["data"]) == list(sent)
+    assert list(decoded("ConfigMap", {"data": sent})["data"]) == sorted(sent)

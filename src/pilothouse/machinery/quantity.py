@@ -234,6 +234,17 @@ _CANONICAL: Final = re.compile(r"(?:(?!0)[0-9]{1,18}(?<!000)[numkMGTPE]?\n)*", r
 _COARSE: Final = re.compile(r"(?:[0-9]{1,18}[mkMGTPE]?\n)*", re.ASCII).fullmatch
 
 
+_READABLE: Final = re.compile(
+    r"(?:[+-]?[0-9]{1,99}(?:\.[0-9]{0,99})?(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?\n)*", re.ASCII
+).fullmatch
+
+
+def are_readable(texts: Sequence[str]) -> bool:
+    """Whether surely none is refused."""
+    lines = "\n".join([*texts, ""])
+    return lines.count("\n") == len(texts) and _READABLE(lines) is not None
+
+
 def are_canonical(texts: Sequence[str]) -> bool:
     """Whether all are surely shown as they were sent."""
     lines = "\n".join([*texts, ""])

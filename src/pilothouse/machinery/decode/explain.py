@@ -13,11 +13,20 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
+from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import schema as s
 from pilothouse.machinery import times
 from pilothouse.machinery.decode.findings import DecodeError, Findings
-from pilothouse.machinery.decode.scalars import INT32_LEAST, INT32_MOST, INT64_LEAST, INT64_MOST, unbase64
+from pilothouse.machinery.decode.scalars import (
+    INT32_LEAST,
+    INT32_MOST,
+    INT64_LEAST,
+    INT64_MOST,
+    SMALL,
+    are_quantities,
+    unbase64,
+)  # fmt: skip
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
@@ -131,6 +140,10 @@ class _Walk:
         if pairs is None and items.kind in _TOLD_ONCE:
             self._first_wrong(items, value.values())
             return
+        if pairs is None and items.kind == s.QUANTITY:
+            for _, item in doubtful(list(value.values()), are_quantities):
+                self._value(items, item, "")
+            return
         for key, item in pairs or value.items():
             if self.saved is not None and not ends_decoding(items):
                 return
@@ -228,7 +241,9 @@ class _Walk:
                 self.saved = str(wrong)
 
     def quantity(self, value: Any) -> None:
-        """A refused quantity ends decoding."""
+        """A refused quantity ends decoding. No number is, unless it is tiny."""
+        if value.__class__ is float and abs(value) >= SMALL:
+            return
         text = value if value.__class__ is str else self._number(value) if kind_of(value) == "number" else "{}"
         try:
             quantities.shown(text)

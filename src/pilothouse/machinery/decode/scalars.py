@@ -7,6 +7,7 @@ what is wrong.
 from __future__ import annotations
 
 import binascii
+from collections.abc import Sequence
 from itertools import islice
 from operator import le
 from typing import Any
@@ -24,6 +25,8 @@ INT64_LEAST = -(2**63)
 INT64_MOST = 2**63 - 1
 _MANY = 64  # members, which are worth a look at all of them together
 _TEXTS = {str}
+_OF_QUANTITIES = {str, int, float, type(None)}
+SMALL = 1e-300  # what is smaller may have an exponent that no quantity has
 
 
 def quantity(value: Any, findings: Findings) -> str:
@@ -184,8 +187,12 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     """A map of quantities, sorted by key, null in it being zero."""
     if value.__class__ is not dict:
         raise Mismatch
-    if len(value) > RUN and set(map(type, value.values())) == _TEXTS:
-        return _texts_of_quantities(value, findings)
+    if len(value) > RUN:
+        for _, item in doubtful(list(value.values()), are_quantities):  # one that is refused is found at once
+            if item is not None:
+                quantity(item, findings)
+        if set(map(type, value.values())) == _TEXTS:
+            return _texts_of_quantities(value, findings)
     made = {}
     for key in in_order(value):
         item = value[key]
@@ -194,6 +201,18 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
         else:
             made[key] = "0" if item is None else quantity(item, findings)
     return made
+
+
+def are_quantities(values: Sequence[Any]) -> bool:
+    """Whether surely none of some JSON values is refused as a quantity."""
+    kinds = set(map(type, values))
+    if kinds != _TEXTS:
+        if not kinds <= _OF_QUANTITIES:
+            return False
+        if any(abs(item) < SMALL for item in values if item.__class__ is float):
+            return False
+        values = [item for item in values if item.__class__ is str]
+    return quantities.are_readable(values)
 
 
 def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, str]:
