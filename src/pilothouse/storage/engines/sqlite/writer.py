@@ -1,9 +1,9 @@
 """The one thread that writes. It takes what waits, up to a limit, into one transaction: the disk is asked once a group.
 
 The thread is woken when a round of the event loop brought no further write: so all that is there to be written goes
-together, and while the disk works the loop mostly has nothing to do that would keep the interpreter from the thread. A
-lone write waits for one look at the sockets. Outcomes go back to the event loop in one call a commit: events first,
-then the acknowledgements.
+together, and while the disk works the loop mostly has nothing to do that would keep the interpreter from the thread.
+Who writes alone goes at once: a write that nothing is outstanding beside, after one that had no company either.
+Outcomes go back to the event loop in one call a commit: events first, then the acknowledgements.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class Writer:
         self._pending = 0
         self._gathered: list[Item] = []  # what the thread will be given next
         self._counted = 0  # how many they were a round ago
+        self._last = 1  # how many it was given last
         self._until = 0.0  # when they are handed over even if more come
         self._taken: deque[Item] = deque()  # what it was given and has not begun
         self._closed = False
@@ -102,7 +103,9 @@ class Writer:
             raise Unavailable(f"{self._pending} writes are waiting for the disk")
         self._pending += 1
         self._gathered.append(item)
-        if len(self._gathered) == 1:
+        if self._pending == self._last == 1:
+            self._hand_over()
+        elif len(self._gathered) == 1:
             self._until = self._loop.time() + GATHER
             self._loop.call_soon(self._look)
         self._turns.begin()
@@ -119,6 +122,7 @@ class Writer:
     def _hand_over(self) -> None:
         items, self._gathered, self._counted = self._gathered, [], 0
         if items:
+            self._last = len(items)
             self._queue.put(items)
 
     async def close(self) -> None:
