@@ -7,6 +7,7 @@ from typing import Any
 
 from pilothouse.endpoints.asked import asked_write
 from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR
+from pilothouse.endpoints.owners import Owners
 from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
@@ -41,18 +42,24 @@ async def patch_object(scope: Scope, request: Request) -> Response:
     write = asked_write(scope, request, info, query, "PatchOptions")
     patch = await read_patch(scope, request, write)
 
-    def patched(old: Object | None) -> Object:
-        assert old is not None
-        before = scope.body.from_hub(old)
+    def patched(before: Object) -> Object:
         obj = patch(before)
         check_names(scope, info, obj)
-        return scope.body.to_hub(scope.owner.updated(obj, before, write))
+        return obj
+
+    owners = Owners(scope, write, patched)
 
     async def produce(old: Object | None) -> Object:
-        return await scope.options.aside.run(write.load.size, patched, old)
+        assert old is not None
+        return await scope.options.aside.run(write.load.size, owners.changed, old)
 
     stored, _ = await scope.store.update(
-        info.name, produce, write, unconditional=unconditional(scope) or True, leaves=scope.as_stored
+        info.name,
+        produce,
+        write,
+        unconditional=unconditional(scope) or True,
+        leaves=scope.as_stored,
+        owners=owners.found,
     )
     return await scope.forms.object_response(stored, scope.version, form, query)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery import jsondeep, jsonexact, jsonpieces
-from pilothouse.machinery.digits import has_digits, may_have_odd_floats
+from pilothouse.machinery.digits import has_digits, may_have_floats, may_have_odd_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, NumberTooGreat, Repeated, exact
 from pilothouse.machinery.jsonfault import beginning
@@ -67,9 +67,11 @@ def surely_unique(data: bytes, value: Any) -> bool:
     try:
         compact = orjson.dumps(value)
     except (orjson.JSONEncodeError, TypeError):
+        if jsondeep.as_many_members(data, value):
+            return True
         written = jsonexact.compact(value)
         if written is None:
-            return jsondeep.as_many_members(data, value)
+            return False
         compact = written
     if data.startswith(compact):
         return True
@@ -172,7 +174,8 @@ def dumps_sorted(value: Any) -> bytes:
     try:
         return escape(orjson.dumps(value, default=_as_go, option=orjson.OPT_SORT_KEYS))
     except (orjson.JSONEncodeError, TypeError):
-        return dumps(_sorted(value))
+        text = jsonexact.compact(value, by_name=True)
+        return dumps(_sorted(value)) if text is None or may_have_floats(text) else escape(text)
 
 
 def _sorted(value: Any) -> Any:
@@ -348,6 +351,10 @@ def type_meta(value: Any, *, exact: bool = True) -> tuple[str, str]:
             f"couldn't get version/kind; json parse error: {_cannot(value, f'Go value of type {_META_TYPE}')}"
         )
     found = {"apiVersion": "", "kind": ""}
+    if exact:
+        api_version, kind = value.get("apiVersion", ""), value.get("kind", "")
+        if api_version.__class__ is str and kind.__class__ is str:
+            return api_version, kind
     for key, item in value.items():
         name = _META_NAMES.get(key.lower()) if len(key) < _META_LONGEST else None
         if name is None or item is None or (exact and name != key):

@@ -19,6 +19,7 @@ from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.request import Causes, Write
 from pilothouse.registry.resource import Object, Resource
+from pilothouse.storage.api import StoredObject
 
 ORDER: Final = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -35,6 +36,7 @@ OWNERS_WARNING: Final = (
 _BANNED_OWNERS: Final = frozenset({("v1", "Event")})
 
 Owners = Callable[[], list[Object]]
+NewOwners = Callable[[StoredObject], list[Object] | None]  # None: they are known already
 """The metadata.managedFields of a new object."""
 
 
@@ -171,6 +173,15 @@ def own(obj: Object, owners: Owners) -> None:
         entries = owners()
         if entries:
             obj["metadata"]["managedFields"] = entries
+
+
+def own_again(obj: Object, current: StoredObject, owners: NewOwners) -> None:
+    """Let the owners of what was made of a stored object be known, unless they are already."""
+    entries = owners(current)
+    if entries:
+        obj["metadata"]["managedFields"] = entries
+    elif entries is not None:
+        obj["metadata"].pop("managedFields", None)
 
 
 def validate_create(resource: Resource, obj: Object) -> Causes:

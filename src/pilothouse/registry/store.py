@@ -70,6 +70,7 @@ class _Rules:
 
     unconditional: bool
     leaves: bool
+    owners: meta.NewOwners | None
 
 
 class GenericStore:
@@ -244,6 +245,7 @@ class GenericStore:
         unconditional: bool | None = None,
         applies: bool = False,
         leaves: bool = False,
+        owners: meta.NewOwners | None = None,
     ) -> tuple[StoredObject, bool]:
         """Change (or, with `create`, make) an object; the object as stored and whether it is new.
 
@@ -251,6 +253,7 @@ class GenericStore:
         a resourceVersion from the new object; None is as the resource says. What is too large for the store is written
         without managedFields, unless the write `applies` a configuration. `leaves`: `produce` leaves the current object
         as it is, and may share its parts; then it is read but once, and parts that are the same are soon compared.
+        `owners` are asked for those of the new object if it is good.
         """
         resource = self.resource
         key = resource.key(write.namespace, name)
@@ -258,7 +261,7 @@ class GenericStore:
         shown: StoredObject | None = None
         free = resource.unconditional_update if unconditional is None else unconditional
         alone = await self._alone(key, write, create)
-        rules = _Rules(free, leaves and alone)
+        rules = _Rules(free, leaves and alone, owners)
         pending = Pending(self.claims)
 
         async def transform(current: StoredObject | None) -> bytes:
@@ -373,6 +376,8 @@ class GenericStore:
             old = await decode()  # what the patch left alone was changed later, so nothing may be shared
             obj = await self._made(await decode(), old, name, produce, write, rules, pending)
         await self._aside(self._weight(write), self._check_update, obj, old, write)
+        if rules.owners is not None:
+            await self._aside(write.load.size, meta.own_again, obj, current, rules.owners)
         await self.services.admission.validate("UPDATE", obj, old, write)
         old["metadata"].pop("resourceVersion", None)
         value = await self._aside(write.load.size, self._written, obj, old)

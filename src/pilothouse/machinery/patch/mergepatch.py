@@ -9,13 +9,16 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any, Final
 
+import orjson
+
 from pilothouse.kit.runs import RUN
-from pilothouse.machinery import jsoncodec
+from pilothouse.machinery import jsondeep
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.typed.text import type_name
 
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _SIMPLE: Final[frozenset[type]] = frozenset((str, int, bool))  # those that equal each other are alike
+_DEEP: Final = 2_000  # levels; deeper ones are looked into, which is refused
 ABSENT: Final = object()  # what stands where nothing does
 _GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
 
@@ -109,9 +112,15 @@ def with_many(
 
 def without_nulls(value: Any) -> Any:
     """The value without null fields in it; null items of lists stay. The value itself when there are none."""
-    if value.__class__ not in _CONTAINERS or not jsoncodec.may_hold(value, b"null"):
-        return value
-    return _without_nulls(value)
+    return _without_nulls(value) if value.__class__ in _CONTAINERS and _may_hold_nulls(value) else value
+
+
+def _may_hold_nulls(value: Any) -> bool:
+    try:
+        return b"null" in orjson.dumps(value)
+    except TypeError:  # mostly for its depth
+        levels = enumerate(jsondeep.levels(value))
+        return any(type(None) in kinds or level == _DEEP for level, (kinds, _) in levels)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -22,6 +22,8 @@ def patched(document: Any, opened: Callable[[Any], bool]) -> Any:
     root: Any = _by_name(document) if isinstance(document, dict) else list(document)
     todo = [root]
     for container in todo:
+        if _CONTAINERS.isdisjoint(map(type, container.values() if isinstance(container, dict) else container)):
+            continue
         for key, item in container.items() if isinstance(container, dict) else enumerate(container):
             made = _ordered(item, opened)
             if made is not item:

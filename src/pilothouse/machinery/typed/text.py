@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
-from pilothouse.machinery.typed.wholetext import plain_of, plains_of
+from pilothouse.machinery.typed.printed import plain_of, plains_of
 
 
 def plain(value: Any) -> str:

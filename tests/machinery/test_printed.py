@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pilothouse.machinery.typed.printed import plain_of
 from pilothouse.machinery.typed.text import number, plain, plain_each
-from pilothouse.machinery.typed.wholetext import plain_of
 
 _ODD = st.lists(
     st.sampled_from(["a", '"', "\\", "\n", "\0", "\x7f", ",", "{", "}", "null", "1.0", "1e5", "é", "\\u0041"])

@@ -1,0 +1,66 @@
+"""Who owns the fields of a big changed object is found out when the object is known to be good.
+
+That takes as long as to decode it, and what is refused needs no owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from pilothouse.endpoints.scope import Scope
+from pilothouse.kit.aside import HEAVY
+from pilothouse.registry.managed.objects import managed_fields, with_entries
+from pilothouse.registry.request import Write
+from pilothouse.registry.resource import Object
+from pilothouse.storage.api import StoredObject
+
+Make = Callable[[Object], Object]  # the present object -> the changed one, both in the request's version
+
+
+class Owners:
+    """Of the objects that one write makes, again and again where it conflicts with others.
+
+    Nobody may ask for owners before: they are found out later only where no admission looks at the object.
+    """
+
+    def __init__(self, scope: Scope, write: Write, make: Make) -> None:
+        self._scope = scope
+        self._write = write
+        self._make = make
+        self._last: tuple[Object, Object, bytes] | None = None  # before, after, and how that was written
+        self._later = scope.version == scope.resource.hub and not scope.store.services.admission.judges("UPDATE", write)
+
+    def changed(self, old: Object) -> Object:
+        """The hub object that the write makes of `old`, with its owners; or for now with those of `old`."""
+        scope, write = self._scope, self._write
+        before = scope.body.from_hub(old)
+        obj = self._make(before)
+        entries = managed_fields(before)
+        later = self._later and write.load.size >= HEAVY and managed_fields(obj) == entries
+        text = _written(obj) if later else None
+        if text is None:
+            self._last = None
+            return scope.body.to_hub(scope.owner.updated(obj, before, write))
+        self._last = before, obj, text
+        own = {**obj, "metadata": dict(obj["metadata"])}
+        return scope.body.to_hub(with_entries(own, entries or []))
+
+    def found(self, current: StoredObject) -> list[dict[str, Any]] | None:
+        """managedFields of the last changed object; None where it has them already. `current`: what it was made of."""
+        if self._last is None:
+            return None
+        before, obj, text = self._last
+        if _written(obj) != text:  # parts of it were changed since
+            before = self._scope.body.from_hub(self._scope.store.codec.decode(current))
+            obj = self._make(before)
+        return managed_fields(self._scope.owner.updated(obj, before, self._write)) or []
+
+
+def _written(obj: Object) -> bytes | None:
+    try:
+        return orjson.dumps(obj)
+    except TypeError:
+        return None

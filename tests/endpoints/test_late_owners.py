@@ -1,0 +1,47 @@
+"""Owners of big objects are found out when all is known to be good; nobody sees a difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from endpoints.served import Served, config_map
+
+MERGE = "application/merge-patch+json"
+LONG = "x" * 40_000  # enough to be big
+
+
+def owned(found: dict[str, Any]) -> dict[str, Any]:
+    """What each manager owns."""
+    return {entry["manager"]: entry["fieldsV1"] for entry in found["metadata"]["managedFields"]}
+
+
+def test_a_big_patch_has_the_owners_that_small_ones_have(served: Served, place: str) -> None:
+    for name, filling in (("small", "x"), ("big", LONG)):
+        served.make(f"{place}/configmaps?fieldManager=maker", {**config_map(name), "data": {"a": "1", "b": "1"}})
+        patch = {"metadata": {"labels": {"l": "v"}}, "data": {"b": "2", "c": filling}}
+        served.ask(f"PATCH {place}/configmaps/{name}?fieldManager=changer", patch, MERGE)
+        served.ask(f"PATCH {place}/configmaps/{name}?fieldManager=changer", patch, MERGE)
+    small, big = (served.ask(f"GET {place}/configmaps/{name}").json() for name in ("small", "big"))
+    assert owned(big) == owned(small) != {}
+    assert owned(big)["changer"]["f:data"] == {"f:b": {}, "f:c": {}}
+    assert big["data"]["c"] == LONG
+    assert "f:b" not in owned(big)["maker"]["f:data"]
+
+
+def test_what_an_endpoint_resets_has_no_owner(served: Served, place: str) -> None:
+    for name, filling in (("small", "x"), ("big", LONG)):
+        pod = {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        served.make(f"{place}/pods?fieldManager=maker", pod)
+        patch = {"metadata": {"annotations": {"a": filling}}, "status": {"message": "m"}}
+        assert served.ask(f"PATCH {place}/pods/{name}?fieldManager=changer", patch, MERGE).status == 200
+    small, big = (served.ask(f"GET {place}/pods/{name}").json() for name in ("small", "big"))
+    assert owned(big) == owned(small)
+    assert "f:status" not in owned(big)["changer"]
+    assert "message" not in big["status"]
+
+
+def test_owners_that_were_sent_count(served: Served, place: str) -> None:
+    served.make(f"{place}/configmaps?fieldManager=maker", config_map("c"))
+    patch = {"metadata": {"managedFields": [{}]}, "data": {"c": LONG}}
+    assert served.ask(f"PATCH {place}/configmaps/c?fieldManager=changer", patch, MERGE).status == 200
+    assert "managedFields" not in served.ask(f"GET {place}/configmaps/c").json()["metadata"]
