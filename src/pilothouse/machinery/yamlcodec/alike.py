@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import repeat
+from functools import partial
 from typing import Any, Final
 
 from pilothouse.machinery.yamlcodec.cuts import (
@@ -24,6 +24,8 @@ from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import WORDS
 
 WORD: Final = rb"[A-Za-z0-9_./+][A-Za-z0-9_./+-]*+"
+NUMBER: Final = rb"[1-9][0-9]{0,17}+"
+QUOTED_NAME: Final = rb'"[ !#-9;-\[\]-~]{1,999}+"'
 ANCHOR: Final = rb"(?:&[A-Za-z0-9_-]++ )?"
 _ANCHORED: Final = re.compile(r"&[A-Za-z0-9_-]+ ")
 _TWICE: Final = re.compile(rb": [^\n]*: ")
@@ -36,6 +38,7 @@ class Alike:
         one = name + value
         self._mark, self._dash, self._one, self._members = mark, dash, one, bool(name)
         self._free = value.endswith(TEXT)  # may have a colon or a space where it means something
+        self._numbers = name.startswith(NUMBER)
         self._quote = {QUOTED: '"', SINGLE: "'"}.get(value, "")
         more = rb"%b\1%b%b" % (mark, dash, one)
         self._begins = re.compile(rb"%b( *)%b%b(?:%b){%d}(?=%b)" % (mark, dash, one, more, LEAST, mark))
@@ -76,7 +79,7 @@ class Alike:
             values = values_of(text.split(sep), bool(self._quote)) if self._quote or "&" not in text else None
             return None if values is None else Span(start, end, between, b"", Items(values))
         pairs = _quoted_pairs(text, sep, self._quote) if self._quote else text.replace(sep, ": ").split(": ")
-        names = pairs[::2]
+        names = [name[1:-1] for name in pairs[::2]] if pairs[0][:1] == '"' else pairs[::2]
         members = values_of(pairs[1::2], bool(self._quote))
         made = dict(zip(names, members, strict=True)) if members is not None else {}
         if not made or not made.keys().isdisjoint(WORDS):
@@ -84,7 +87,8 @@ class Alike:
         if self._dash:
             items = [{name: value} for name, value in zip(names, members or (), strict=True)]
             return Span(start, end, between, b"", Items(items))
-        return Span(start, end, between, b": 0", Members(made, names, lines=1 if self._mark == b"\n" else 0))
+        lines = None if self._numbers else int(self._mark == b"\n")
+        return Span(start, end, between, b": 0", Members(made, names, lines))
 
 
 def _quoted_pairs(text: str, sep: str, quote: str) -> list[str]:
@@ -128,7 +132,7 @@ class Equal:
             return Aliases(alias[1].decode(), times, merged=b"<" in one)
         if aliases and b"*" in one:
             return None
-        if one.endswith(b"?"):
+        if one.strip() == b"?":
             return Members({}, [], lines=1)  # the first of them is refused
         try:
             value, repeated = read(b"[%b]" % one[1:] if one[:1] == b"," else one + b"\n")
@@ -142,10 +146,16 @@ def copies(value: Any, times: int) -> list[Any]:
     """So many equal values, none of them shared with another if it can be changed."""
     if value.__class__ is not dict and value.__class__ is not list:
         return [value] * times
+    copied = copier(value)
+    return [copied() for _ in range(times)]
+
+
+def copier(value: Any) -> Callable[[], Any]:
+    """What makes copies of a list or an object."""
     if any(item.__class__ in (dict, list) for item in (value.values() if value.__class__ is dict else value)):
-        return [_copy(value) for _ in range(times)]
-    copied: Callable[[Any], Any] = value.__class__.copy
-    return [*map(copied, repeat(value, times))]
+        return partial(_copy, value)
+    copied: Callable[[], Any] = value.copy
+    return copied
 
 
 def _copy(value: Any) -> Any:

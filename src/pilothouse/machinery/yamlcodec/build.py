@@ -211,8 +211,8 @@ class Builder:
 
     def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> None:
         if len(run.values) < len(run.names) or not made.keys().isdisjoint(run.values):
-            if run.lines > 1:
-                raise NotMet  # where such a member is told is known to the parser only
+            if run.lines is None:
+                raise NotMet
             line = 1 + (0 if self._short is None else self._short.line(cut.line))
             seen = set(made)
             for place, name in enumerate(run.names):

@@ -24,7 +24,7 @@ Read = Callable[[bytes], tuple[Any, list[str]]]  # the value of a short document
 
 # What a scalar may be made of so that it means the same in every place: no sign that could end it or be an indicator.
 TEXT: Final = rb"[A-Za-z0-9_./+$(<=;^\x80-\xff][A-Za-z0-9_./+$(<=;^:,@%)>~\x80-\xff -]*+"
-NAME: Final = rb"[A-Za-z_/][A-Za-z0-9_./-]{0,999}+"  # beyond 1,024 the parser takes none for a key
+NAME: Final = rb"[A-Za-z_/][A-Za-z0-9_./-]{0,999}+"  # beyond 1,024 signs the parser takes none for a key
 QUOTED: Final = rb'"[ !#-\[\]-~]*+"'
 SINGLE: Final = rb"'[ !#-&(-\[\]-~]*+'"
 
@@ -40,12 +40,13 @@ class Items:
 class Members:
     """More members of the object in which the mark stands as a key.
 
-    `names` as they come; `lines` that each of them takes, 0 if all stand in one.
+    `names` as they come; `lines` that each of them takes, 0 if all stand in one, None if only the parser knows what
+    is to be told of those that are there twice.
     """
 
     values: dict[str, Any]
     names: list[str]
-    lines: int
+    lines: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 import orjson
@@ -31,6 +31,7 @@ from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import WORDS
 
 _WINDOW: Final = 16 << 10  # bytes in which an item and the next one must begin
+_MOST_BEGUN: Final = 256  # items that are looked for in it
 _PAIRS: Final = 4  # neighbours of one level that are compared
 _LEVELS: Final = 3
 _BEGINS: Final = re.compile(rb"\n( *)(- |%b:(?=\n))" % NAME)
@@ -73,7 +74,7 @@ def _run(data: bytes, at: int, read: Read) -> Span | None:
     if b":" not in window:
         return None
     levels: dict[tuple[bytes, bool], list[int]] = {}
-    for found in _BEGINS.finditer(window):
+    for found in islice(_BEGINS.finditer(window), _MOST_BEGUN):
         levels.setdefault((found[1], found[2] == _ITEM), []).append(found.start())
     for (indent, listed), places in sorted(level for level in levels.items() if len(level[1]) > 2)[:_LEVELS]:
         for first, second, third in zip(places[:_PAIRS], places[1:], places[2:], strict=False):
@@ -99,11 +100,14 @@ class _Form:
 
 def _grown(data: bytes, start: int, form: _Form, read: Read) -> Span | None:
     """The whole of a run whose first item starts at `start`, without its first and its last."""
-    behind = re.compile(rb"\n(?!%b(?: |- |%b))" % (form.indent, b"(?!)" if form.names is None else NAME))
-    last = behind.search(data, start)
-    lines = data[start + 1 : len(data) if last is None else last.start()].split(b"\n")
     height = len(form.slots)
+    lines = data[start + 1 : start + _WINDOW].split(b"\n")[:-1]
     times = _times(lines, form)
+    if (times + 1) * height > len(lines):
+        behind = re.compile(rb"\n(?!%b(?: |- |%b))" % (form.indent, b"(?!)" if form.names is None else NAME))
+        last = behind.search(data, start)
+        lines = data[start + 1 : len(data) if last is None else last.start()].split(b"\n")
+        times = _times(lines, form)
     if (times - 2) * height < LEAST:
         return None
     first, rest = lines[:height], lines[height : (times - 1) * height]
@@ -118,7 +122,7 @@ def _grown(data: bytes, start: int, form: _Form, read: Read) -> Span | None:
     made = dict(zip(names, values, strict=True))
     if len(made) < len(names) or not made.keys().isdisjoint(WORDS):
         return None
-    return Span(begin, end, b"\n%b" % form.indent, b": 0", Members(made, names, lines=height))
+    return Span(begin, end, b"\n%b" % form.indent, b": 0", Members(made, names, lines=None))
 
 
 def _times(lines: list[bytes], form: _Form) -> int:
@@ -184,19 +188,27 @@ def _values(first: list[bytes], lines: list[bytes], form: _Form, read: Read) -> 
         mark = f"mark{place}ed"
         template.append(slot[:-1] + mark.encode())
         columns[mark] = scalars
-    try:
-        value, repeated = read(b"\n".join(template) + b"\n")
-    except YAMLError:
-        return None
-    alone = [*value.values()] if isinstance(value, dict) else value
-    if repeated or not isinstance(alone, list) or len(alone) != 1:
-        return None
     if height == 1 and form.names is None and not columns:
         return None  # the same line again and again is read faster elsewhere
     try:
-        return _filled(orjson.dumps(alone[0]).decode(), columns, len(lines) // height)
-    except TypeError:  # of a number that is kept as it was written
+        return _filled(orjson.dumps(_read(template, form, read)).decode(), columns, len(lines) // height)
+    except (YAMLError, TypeError):  # TypeError: of a number that is kept as it was written
         return None
+
+
+def _read(template: list[bytes], form: _Form, read: Read) -> Any:
+    """The value of one item. Raises YAMLError if its lines are not one item."""
+    last = form.indent + (b"- last" if form.names is None else b"last: last")  # not there if a line ended them all
+    value, repeated = read(b"\n".join((*template, last, b"")))
+    values = [*value.items()] if isinstance(value, dict) else value
+    if repeated or not isinstance(values, list) or len(values) != 2:
+        raise YAMLError("no item")
+    if form.names is None and values[1] == "last":
+        return values[0]
+    named = dict(values) if isinstance(value, dict) else {}
+    if named.pop("last", None) != "last" or len(named) != 1:
+        raise YAMLError("no member")
+    return named.popitem()[1]
 
 
 def _filled(text: str, columns: dict[str, list[Any]], times: int) -> list[Any] | None:

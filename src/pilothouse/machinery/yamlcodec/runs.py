@@ -12,8 +12,18 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Final, Protocol
 
-from pilothouse.machinery.yamlcodec.alike import ANCHOR, EQUAL_ITEMS, EQUAL_LINES, WORD, Alike, Equal
+from pilothouse.machinery.yamlcodec.alike import (
+    ANCHOR,
+    EQUAL_ITEMS,
+    EQUAL_LINES,
+    NUMBER,
+    QUOTED_NAME,
+    WORD,
+    Alike,
+    Equal,
+)
 from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span
+from pilothouse.machinery.yamlcodec.few import Few
 from pilothouse.machinery.yamlcodec.records import record_spans
 
 _STEP: Final = 512  # bytes between places where a run is looked for: one that is worth it is longer
@@ -85,10 +95,15 @@ _FORMS: Final[tuple[tuple[bytes, tuple[_Form, ...]], ...]] = (
         Alike(b"\n", b"", NAME + b": ", TEXT),
         Alike(b"\n", b"", NAME + b": ", QUOTED),
         Alike(b"\n", b"", NAME + b": ", SINGLE),
+        Alike(b"\n", b"", NUMBER + b": ", TEXT),
+        Alike(b"\n", b"", QUOTED_NAME + b": ", TEXT),
+        Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
+        Few(b"\n", b"- "),
     )),
     (b",", (
         Equal(EQUAL_ITEMS),
         Alike(b",", b"", b"", WORD),
         Alike(b",", b"", NAME + b": ", WORD),
+        Few(b",", b""),
     )),
 )  # fmt: skip
