@@ -32,9 +32,9 @@ class Turns:
         self._delay = FIRST
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self) -> None:
-        """A piece of work has been given to a thread."""
-        self._outstanding += 1
+    def begin(self, count: int = 1) -> None:
+        """`count` pieces of work have been given to a thread."""
+        self._outstanding += count
         if self._timer is None:
             self._seen = self._done
             self._delay = FIRST

@@ -108,7 +108,6 @@ class Writer:
         elif len(self._gathered) == 1:
             self._until = self._loop.time() + GATHER
             self._loop.call_soon(self._look)
-        self._turns.begin()
 
     def _look(self) -> None:
         """Hand over what was gathered, unless the last round of the loop brought more: then the next may do so too."""
@@ -123,14 +122,15 @@ class Writer:
         items, self._gathered, self._counted = self._gathered, [], 0
         if items:
             self._last = len(items)
+            self._turns.begin(len(items))
             self._queue.put(items)
 
     async def close(self) -> None:
         """Commit what was submitted, then end the thread."""
         if not self._closed:
             self._closed = True
-            self._gathered.append(Stop())
             self._hand_over()
+            self._queue.put([Stop()])
         await asyncio.to_thread(self._thread.join)
 
     # In the thread.
