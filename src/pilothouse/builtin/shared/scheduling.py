@@ -74,15 +74,20 @@ def _domains(value: Object, field: Field) -> None:
 
 def topology_spread(items: Sequence[Object], field: Field) -> None:
     """`topologySpreadConstraints`, told from the list."""
-    names = ([value.get(name, "") for value in items] for name in ("topologyKey", "whenUnsatisfiable"))
-    pairs = list(zip(*names, strict=True))
-    last = dict(zip(pairs, range(len(pairs)), strict=True))
+    keys = [value.get("topologyKey", "") for value in items]
+    last = dict(zip(keys, range(len(keys)), strict=True))
+    pairs: list[tuple[str, str]] = []
+    last_pair: dict[tuple[str, str], int] = {}
     for index, value in field.numbered(items):
         before = len(field.found)
         _spread(value, field)
-        if last[pairs[index]] != index:  # told at the earlier one
-            path, shown = "{topologyKey, whenUnsatisfiable}", "{" + ", ".join(pairs[index]) + "}"
-            field.duplicate(path, shown)
+        if last[keys[index]] != index:
+            if not pairs:
+                pairs = [(value.get("topologyKey", ""), value.get("whenUnsatisfiable", "")) for value in items]
+                last_pair = dict(zip(pairs, range(len(pairs)), strict=True))
+            if last_pair[pairs[index]] != index:  # told at the earlier one
+                path, shown = "{topologyKey, whenUnsatisfiable}", "{" + ", ".join(pairs[index]) + "}"
+                field.duplicate(path, shown)
         _domains(value, field)
         _closed("nodeAffinityPolicy", value, field)
         _closed("nodeTaintsPolicy", value, field)

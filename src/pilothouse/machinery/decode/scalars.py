@@ -188,11 +188,11 @@ def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
     if value.__class__ is not dict:
         raise Mismatch
     if len(value) > RUN:
+        if set(map(type, value.values())) == _TEXTS:
+            return _texts_of_quantities(value, findings)
         for _, item in doubtful(list(value.values()), are_quantities):  # one that is refused is found at once
             if item is not None:
                 quantity(item, findings)
-        if set(map(type, value.values())) == _TEXTS:
-            return _texts_of_quantities(value, findings)
     made = {}
     for key in in_order(value):
         item = value[key]
@@ -220,7 +220,10 @@ def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, 
     if made is sent:  # which may be looked at again
         made = dict(sent)
     names = list(made)
-    for index, text in doubtful(list(made.values()), quantities.are_canonical):
+    others = list(doubtful(list(made.values()), quantities.are_canonical))
+    for _, text in doubtful([text for _, text in others], quantities.are_readable):  # or one is refused
+        quantities.shown(text)
+    for index, text in others:
         made[names[index]] = quantities.shown(text)
     return made
 

@@ -7,6 +7,7 @@ caller puts its own step in front, and only if something was found. So a valid o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -53,7 +54,9 @@ def as_json(value: Any) -> str:
     """
     text = orjson.dumps(value).decode()
     if len(text) > _LEAST * RUN:
-        text = orjson.dumps(_by_key(value)).decode()
+        ordered = _by_key(value)
+        if ordered is not value:
+            text = orjson.dumps(ordered).decode()
     for char, escape in _HTML.items():
         if char in text:
             text = text.replace(char, escape)
@@ -65,7 +68,10 @@ def _by_key(value: Any) -> Any:
     if isinstance(value, dict):
         names = sorted(value) if len(value) > RUN else value
         return {name: _by_key(value[name]) for name in names}
-    return list(map(_by_key, value)) if isinstance(value, list) and len(value) <= RUN else value
+    if isinstance(value, list) and len(value) <= RUN:
+        ordered = list(map(_by_key, value))
+        return value if all(map(is_, ordered, value)) else ordered
+    return value
 
 
 def shown(value: Any) -> str:

@@ -159,13 +159,15 @@ def _plain(node: Node) -> Check:
     by_class = {str: _texts(node), bool: None, list: _lists(node), dict: _objects(node)}
     types, usual = node.types, _USUAL.get(kind) if not node.int_or_string and raw.get("format") is None else None
 
+    nullable = node.nullable or not types
+
     def valid(value: Any) -> bool:
+        if value is None:
+            return nullable and (enum is None or enum(None))
         if value.__class__ is not usual and types and not type_fits(node, value):
             return False
         if enum is not None and not enum(value):
             return False
-        if value is None:
-            return True
         if logic is not None and not logic(value):
             return False
         of_class = by_class.get(value.__class__, numbers)
@@ -192,7 +194,9 @@ def _integer(node: Node) -> Check:
     low, high = INTEGER_RANGES["int64"]
     low, high = low if least is None else max(low, least), high if most is None else min(high, most)
     # A float with a whole value fits too; such ones are rare, as `settle` makes them int.
-    return lambda value: (value.__class__ is int or type_fits(node, value)) and low <= value <= high
+    return lambda value: (
+        (value.__class__ is int or (isinstance(value, float) and type_fits(node, value))) and low <= value <= high
+    )
 
 
 def _object(node: Node) -> Check:

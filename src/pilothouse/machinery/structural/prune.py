@@ -15,6 +15,7 @@ from pilothouse.machinery.structural.node import Node
 
 _NOTHING: Final = Node({})
 _OBJECTS: Final = frozenset((dict,))
+_LISTS: Final = frozenset((list,))
 _CONTAINERS: Final = frozenset((dict, list))
 # Of a node: the fields that are there anyway, those with a name, what the others look like, whether they are kept.
 _Members = tuple[frozenset[str], dict[str, Node], Node | None, bool]
@@ -71,6 +72,8 @@ def _nothing_to_do(node: Node) -> Callable[[Sequence[Any]], bool]:
 
     def test(run: Sequence[Any]) -> bool:
         types = set(map(type, run))
+        if types == _LISTS:
+            return _CONTAINERS.isdisjoint(map(type, chain.from_iterable(run)))
         if types != _OBJECTS:
             return _CONTAINERS.isdisjoint(types)
         if names is not None and not names.issuperset(chain.from_iterable(run)):

@@ -250,9 +250,10 @@ def settle_slowly(
         drop_nulls(root, obj, untyped=nulls)
     odd = [name for name, value in obj.items() if name != "metadata" and not only_plain_numbers(value)]
     floats = frozenset(name for name in odd if has_whole_float(obj[name]))
-    if root.has_rules:
-        _keep_whole(root, obj)
     for name in odd:
+        child = root.properties.get(name) or root.additional
+        if root.has_rules and child is not None and name not in root.own:
+            obj[name] = _keep_whole(child, obj[name])
         obj[name] = plain_floats(obj[name])
     return nsmallest(Findings.LIMIT, unknown), floats
 

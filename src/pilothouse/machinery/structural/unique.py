@@ -79,8 +79,9 @@ def duplicates(node: Node, value: Any, path: str, found: list[tuple[str, str]]) 
             return
         if node.list_type in ("set", "map"):
             found += [(f"{path}[{index}]", shown(value[index])) for index in repeated(keys_of(node, value))]
-        for index, item in enumerate(value):
-            duplicates(items, item, f"{path}[{index}]", found)
+        if items.anywhere(LIST_TYPE):
+            for index, item in enumerate(value):
+                duplicates(items, item, f"{path}[{index}]", found)
     elif value.__class__ is dict:
         for name in sorted(value):
             child = node.properties.get(name)
