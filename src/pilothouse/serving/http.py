@@ -6,7 +6,7 @@ Nothing here knows the Kubernetes API. `Handler` and `Filter` are the two types 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from pilothouse.kit.record import record
@@ -109,10 +109,12 @@ class Request:
 
     def attached(self, kind: type[T]) -> T:
         """What was attached of this type. Raises KeyError where no filter did."""
-        return cast(T, self._attached[kind])
+        found: T = self._attached[kind]
+        return found
 
     def maybe(self, kind: type[T]) -> T | None:
-        return cast("T | None", self._attached.get(kind))
+        found: T | None = self._attached.get(kind)
+        return found
 
 
 class Response:
