@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pilothouse.machinery import quantity
 from pilothouse.machinery.quantity import (
     BINARY,
     WRONG_FORMAT,
@@ -123,3 +124,18 @@ def test_what_is_taken_for_canonical_or_coarse_at_a_glance_is_so(text: str) -> N
         assert are_coarse([text]) and are_coarse(["1", text, "2m"])
         assert text[0] == "0" or are_canonical([text, "1"]) == (shown(text) == text)
     assert not are_coarse([text, "n"]) and not are_canonical([text, "000"])
+
+
+@pytest.mark.parametrize(
+    "text", ["1.5", "12.25", "0.5", "1.50", "10.125", "3.0", "1.5Gi", "12e3", "12E6", "1000e3", "x.5", "5"]
+)
+def test_many_are_shown_as_each_of_them_is(text: str) -> None:
+    (made,) = quantity.with_thousandths([text])
+    assert quantity.with_thousandths([text, "7", text]) == [made, "7", made]
+    if made != text:
+        assert made == quantity.shown(text)
+    for one in (text, made):
+        if quantity.are_canonical([one]):
+            assert quantity.shown(one) == one
+        if quantity.are_coarse([one]):
+            assert quantity.parse(one).nanos % 10**6 == 0

@@ -360,8 +360,12 @@ def _without_zeros(text: str) -> str:
     return ".".join(part.lstrip("0") or "0" if part.isdigit() else part for part in text.split("."))
 
 
+_OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+is_plain_address: Final = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}", re.ASCII).fullmatch
+
+
 def address(text: str) -> list[str]:
-    return [] if parse_address(text) is not None else [ADDRESS_TEXT]
+    return [] if is_plain_address(text) or parse_address(text) is not None else [ADDRESS_TEXT]
 
 
 def network(text: str) -> list[str]:

@@ -230,8 +230,10 @@ def _shown(text: str) -> str:
     return text if kept else str(quantity)
 
 
-_CANONICAL: Final = re.compile(r"(?:(?!0)[0-9]{1,18}(?<!000)[numkMGTPE]?\n)*", re.ASCII).fullmatch
-_COARSE: Final = re.compile(r"(?:[0-9]{1,18}[mkMGTPE]?\n)*", re.ASCII).fullmatch
+_CANONICAL: Final = re.compile(r"(?:(?!0)[0-9]{1,18}(?<!000)(?:[numkMGTPE]|[eE][369])?\n)*", re.ASCII).fullmatch
+_COARSE: Final = re.compile(r"(?:[0-9]{1,18}(?:[mkMGTPE]|[eE][369])?\n)*", re.ASCII).fullmatch
+_TENTHS: Final = re.compile(r"^([1-9][0-9]{0,11})\.([1-9])$", re.ASCII | re.MULTILINE).sub
+_HUNDREDTHS: Final = re.compile(r"^([1-9][0-9]{0,11})\.([0-9][1-9])$", re.ASCII | re.MULTILINE).sub
 
 
 _READABLE: Final = re.compile(
@@ -249,6 +251,14 @@ def are_canonical(texts: Sequence[str]) -> bool:
     """Whether all are surely shown as they were sent."""
     lines = "\n".join([*texts, ""])
     return lines.count("\n") == len(texts) and _CANONICAL(lines) is not None
+
+
+def with_thousandths(texts: list[str]) -> list[str]:
+    """The same quantities, those with one or two digits behind the point as they are shown: `1.5` as `1500m`."""
+    lines = "\n".join(texts)
+    if "." not in lines or lines.count("\n") != len(texts) - 1:
+        return texts
+    return _HUNDREDTHS(r"\g<1>\g<2>0m", _TENTHS(r"\g<1>\g<2>00m", lines)).split("\n")
 
 
 def are_coarse(texts: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from pilothouse.kit.runs import RUN, doubtful_names
+from pilothouse.kit.runs import RUN, doubtful, doubtful_names
 from pilothouse.machinery import names
 from pilothouse.machinery.digits import unsigned
 from pilothouse.machinery.errors import MOST_CAUSES, Cause, bad_request, bare_internal, invalid, modified
@@ -346,7 +346,7 @@ def _validate_owner(owner: dict[str, Any], path: str) -> Causes:
 def validate_finalizers(finalizers: list[str], path: str = "metadata.finalizers", *, plain: bool = True) -> Causes:
     causes: Causes = []
     wrong: dict[str, Sequence[str]] = {}  # what is wrong with a name: there may be very many of few
-    for name in finalizers:
+    for _, name in enumerate(finalizers) if len(finalizers) <= RUN else doubtful(finalizers, names.are_qualified_names):
         if len(causes) >= MOST_CAUSES:
             break
         whys = wrong.get(name)

@@ -72,10 +72,11 @@ def _block(value: Object, field: Field) -> None:
         return  # told by the declarative rules, at the end
     kept = field.of_old(_held)
     addresses.old_network("cidr", text, field, kept)
-    whole: Any = addresses.network_of(text)
+    holes = value.get("except")
+    whole: Any = addresses.network_of(text) if holes else None
     if whole is None:
         return
-    for index, hole in field.numbered(value.get("except") or ()):
+    for index, hole in field.numbered(holes or ()):
         addresses.old_network(f"except[{index}]", hole, field, kept)
         part: Any = addresses.network_of(hole)
         if part is None:

@@ -6,7 +6,6 @@ Fields that are older than the strict rules take what they held before (`kept`);
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
@@ -19,9 +18,9 @@ _SPECIAL: Final = (
     ("is_loopback", "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
     ("is_link_local", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
 )
-_OCTET: Final = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-_is_plain: Final = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}", re.ASCII).fullmatch
+_is_plain: Final = names.is_plain_address
 _PLAIN_SPECIAL: Final = ("0.0.0.0", "127.", "169.254.", "224.0.0.")  # beginnings of IPv4 addresses that mean something
+_LENGTHS: Final = frozenset(map(str, range(33)))  # of prefixes
 _FINE: Final[Sequence[str]] = ()
 _KEPT: Final = 8192  # texts whose meaning is remembered
 _LOCAL_MULTICAST: Final = (ipaddress.ip_network("224.0.0.0/24"), ipaddress.ip_network("ff02::/16"))
@@ -80,9 +79,21 @@ def canonical_address(text: str) -> list[str]:
     return list(strict_address(text)) or _other_spelling(text, str(names.parse_address(text)))
 
 
-@remembered(_KEPT)
 def strict_network(text: str) -> Sequence[str]:
     """What is wrong with a CIDR in an old field."""
+    return _FINE if _is_plain_network(text) else _strict_network(text)
+
+
+def _is_plain_network(text: str) -> bool:
+    """Whether it is one of IPv4, spelled as it should be."""
+    head, _, length = text.partition("/")
+    if length not in _LENGTHS or not _is_plain(head):
+        return False
+    return not int.from_bytes(map(int, head.split(".")), "big") & (1 << 32 - int(length)) - 1
+
+
+@remembered(_KEPT)
+def _strict_network(text: str) -> Sequence[str]:
     found = network_of(text)
     if found is None:
         return (names.NETWORK_TEXT,)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from operator import add
+from operator import add, lt
 from typing import Final
 
 from pilothouse.machinery.protobuf.repair import entry_parts
@@ -26,6 +26,8 @@ _SIGNS: Final = bytes(range(32))  # of which lengths and most tags are made, if 
 _CONTENT: Final = bytes(range(32, 256))
 _SPLIT: Final = bytes(0 if byte in _SIGNS else byte for byte in range(256))
 _COLUMNS: Final = 16 << 10  # bytes that are split at once
+_TRIED: Final = 1 << 10  # bytes that are split first
+_LONGEST: Final = 64  # bytes of an entry that may be cut off at their end
 _FRAME: Final = 6  # bytes of an entry beside its key and its value: three tags, three lengths
 _INNER: Final = 4  # of which the entry's length counts these
 _FEW: Final = 16  # entries that are not worth a split
@@ -43,12 +45,14 @@ def cut(tag: str, data: bytes, text: str, at: int, end: int) -> Cut:
     """
     found = _alike(len(tag), text, at, end)
     if found is None and data[at + len(tag)] < len(_SIGNS):
-        found = _columns(tag, data, at, end)
+        found = _columns(tag, data, at, min(at + _TRIED, end))
+        if found is not None and found[2] > at + _TRIED - _LONGEST:
+            found = _columns(tag, data, at, min(at + _COLUMNS, end))
     return _mixed(tag, text, at, min(at + _MIXED, end)) if found is None else found
 
 
 def _columns(tag: str, data: bytes, at: int, end: int) -> Cut | None:
-    piece = data[at : min(at + _COLUMNS, end)]
+    piece = data[at:end]
     signs = piece.translate(None, _CONTENT)
     parts = piece.translate(_SPLIT).decode("latin-1").split("\0")
     # Of each entry there are so many parts: what is between tag and length, ..., key, ..., value. A tag that is
@@ -139,29 +143,41 @@ def _mixed(tag: str, text: str, at: int, end: int) -> Cut:
 
 def _take_apart(entries: list[str], start: int) -> tuple[list[str], list[str]]:
     """The key and the value of each. An entry is a tag, a length and, from `start` on, a key and a value."""
+    usual = _halves(entries, start, "\n", "\x12")
+    if usual is not None:
+        return usual
+    turned = _halves(entries, start, "\x12", "\n")
+    if turned is not None:
+        return turned[::-1]
     keys: list[str] = []
     wires: list[str] = []
-    key_at = start + 2
     for entry in entries:
-        try:
-            if entry[start] == "\n":
-                middle = ord(entry[start + 1]) + key_at
-                value = entry[middle:]
-                if value and value[0] == "\x12" and ord(value[1]) == len(value) - 2:
-                    keys.append(entry[key_at:middle])
-                    wires.append(value[2:])
-                    continue
-                if middle == len(entry):
-                    keys.append(entry[key_at:])
-                    wires.append("")
-                    continue
-        except IndexError:
-            pass  # it is too short for that, and is read as any message
         data = entry.encode("latin-1")
         key_from, key_to, value_from, value_to = entry_parts(data, start, len(data))
         keys.append(entry[key_from:key_to])
         wires.append(entry[value_from:value_to])
     return keys, wires
+
+
+def _halves(entries: list[str], start: int, first: str, second: str) -> tuple[list[str], list[str]] | None:
+    """What stands behind a first tag and behind a second one, if all entries are of these two. The second may lack."""
+    if [entry[start : start + 1] for entry in entries].count(first) < len(entries):
+        return None
+    begin = start + 2
+    try:
+        middles = [ord(entry[start + 1]) + begin for entry in entries]
+    except IndexError:
+        return None
+    if any(map(lt, map(len, entries), middles)):
+        return None
+    nothing = second + "\0"
+    rests = [entry[middle:] or nothing for entry, middle in zip(entries, middles, strict=True)]
+    if [rest[:1] for rest in rests].count(second) < len(rests):
+        return None
+    others = [rest[2:] for rest in rests]
+    if [rest[1:2] for rest in rests] != [*map(chr, map(len, others))]:
+        return None
+    return [entry[begin:middle] for entry, middle in zip(entries, middles, strict=True)], others
 
 
 @cache

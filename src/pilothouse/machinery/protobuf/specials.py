@@ -28,7 +28,7 @@ from pilothouse.machinery.protobuf.wire import (
     read_unsigned,
     wide,
 )
-from pilothouse.machinery.quantity import QuantityError, are_canonical, parse, shown
+from pilothouse.machinery.quantity import QuantityError, are_canonical, parse, shown, with_thousandths
 
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
@@ -72,12 +72,19 @@ def _parse_time(text: str) -> tuple[int, int]:
 def _format_time(seconds: int) -> str:
     """`2026-01-02T03:04:05`, UTC. What RFC 3339 cannot say is refused: such an object could not be read again."""
     days, rest = divmod(seconds, 86400)
+    minutes, rest = divmod(rest, 60)
+    return f"{_format_day(days)}T{minutes // 60:02d}:{minutes % 60:02d}:{rest:02d}"
+
+
+@lru_cache(_KEPT)
+def _format_day(days: int) -> str:
+    """Counted since 1970."""
     cycles, days = divmod(days, _CYCLE)
-    moment = _EPOCH + timedelta(days=days, seconds=rest)
-    year = moment.year + 400 * cycles
+    day = _EPOCH + timedelta(days=days)
+    year = day.year + 400 * cycles
     if not 0 <= year <= 9999:
         raise ProtobufError(f"year {year} is outside of range [0,9999]")
-    return f"{year:04d}-{moment:%m-%dT%H:%M:%S}"
+    return f"{year:04d}-{day:%m-%d}"
 
 
 def _timestamp(seconds: int, nanos: int) -> str:
@@ -250,7 +257,7 @@ def decode_quantity(payload: bytes) -> str:
 
 def decode_quantities(wires: list[str]) -> list[str]:
     """As `decode_quantity` of each wire text; those that are shown as they are sent are found together."""
-    texts = [wire[2:] for wire in wires]
+    texts = with_thousandths([wire[2:] for wire in wires])
     odd = {index for index, _ in doubtful(texts, are_canonical)}
     heads = [*zip(map(_HEAD, wires), map(len, wires), strict=True)]
     strange = {(head, size) for head, size in set(heads) if size < 2 or head != f"\n{chr(size - 2)}"}
@@ -276,6 +283,10 @@ def encode_int_or_string(value: int | str | None) -> str:
 
 
 def _int_or_string(payload: bytes) -> int | str:
+    if payload[:3] == b"\x08\x00\x10" and payload[3:]:  # a number, as the original writes it
+        number, at = read_int32(payload, 3)
+        if payload[at:] in (b"", b"\x1a\x00"):
+            return number
     kind = number = at = 0
     text = ""
     while at < len(payload):
@@ -319,8 +330,12 @@ def decode_bytes(payload: bytes) -> str:
 
 
 def decode_several_bytes(wires: list[str]) -> list[str]:
-    """As `decode_bytes` of each wire text."""
-    return [decode_bytes(wire.encode("latin-1")) for wire in wires]
+    """As `decode_bytes` of each wire text; the same few come again and again, where there are many."""
+    different = set(wires)
+    if len(different) * 2 > len(wires):
+        return [decode_bytes(wire.encode("latin-1")) for wire in wires]
+    made = {wire: decode_bytes(wire.encode("latin-1")) for wire in different}
+    return [*map(made.__getitem__, wires)]
 
 
 def encode_double(value: float) -> str:
