@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -56,11 +57,18 @@ def numbered(value: bytes, size: int = SIZE) -> bytes:
     return b"".join(text(str(number)) + value for number in range(size // 8))
 
 
+def small(items: tuple[bytes, ...], size: int = SIZE) -> bytes:
+    """So many bytes of such items, in no order, as a list without an end."""
+    chance = random.Random(size)
+    return b"\x9f" + b"".join(chance.choices(items, k=size))[:size]
+
+
 def uneven(value: bytes, size: int = SIZE) -> bytes:
     """Members with this value, whose names are of changing length."""
     return b"".join(text("x" * (number % 7) + str(number)) + value for number in range(size // 12))
 
 
+_NOISE: Final = (b"\x81", b"\x82", b"\x83", b"\xa1", b"\x80", b"\xa0", b"\x41", b"\x61", b"\x40", *[b"\x01"] * 6)
 CBORS: Final[tuple[Body, ...]] = (
     ("empty objects", "pods", lambda: containers(listed(b"\xa0"))),
     ("empty objects, counted", "pods", lambda: containers(counted(0x80, SIZE) + fill(b"\xa0"))),
@@ -124,6 +132,11 @@ CBORS: Final[tuple[Body, ...]] = (
     ("managed pairs", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("managedFields") + b"\x81\xa1" + text("fieldsV1")
      + listed(b"\x82\x01\x01")),
+    ("noise of small containers", "pods", lambda: unknown(small(_NOISE))),
+    ("noise of small lists", "pods", lambda: unknown(small((b"\x81", b"\x82", b"\x83", *[b"\x01"] * 5)))),
+    ("one refused, and noise of small containers", "pods",
+     lambda: b"\xa2" + text("y") + b"\xf7" + text("x") + small(_NOISE)),
+    ("noise for texts", "configmaps", lambda: b"\xa1" + text("data") + small((*_NOISE, b"\x9f\x01\xff"))),
     ("owners", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("ownerReferences") + listed(b"\xa0")),
     ("managed fields", "configmaps",

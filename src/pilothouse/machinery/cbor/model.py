@@ -23,6 +23,7 @@ TYPES: Final = (
 INDEFINITE: Final = 31
 BREAK: Final = 0xFF
 MAX_DEPTH: Final = 64  # of arrays, maps and tags inside each other
+TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 
 TIME_TEXT: Final = 0
 TIME_NUMBER: Final = 1

@@ -16,11 +16,11 @@ import orjson
 
 from pilothouse.machinery.cbor import firsts, model, numbers, rows, runs, shapes
 from pilothouse.machinery.cbor.firsts import COUNTS, LONGER, OTHER, SHORT, SHORT_COUNTS, SHORT_TEXT, SMALL, TINY
-from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
-from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TYPES, CBORError, CBORTooLong
+from pilothouse.machinery.cbor.heads import EOF, head
+from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.numbers import FORMS
-from pilothouse.machinery.cbor.places import ITEM, TAG, Places
-from pilothouse.machinery.cbor.shapes import Shapes
+from pilothouse.machinery.cbor.places import ITEM, TAG
+from pilothouse.machinery.cbor.steps import STRETCH, Steps
 from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
@@ -28,8 +28,6 @@ from pilothouse.machinery.schema import Schema
 _LEAST: Final = rows.LEAST
 _FEW: Final = 16  # items of one byte
 _PIECE: Final = 1 << 16  # items that one call makes
-_STRETCH: Final = 1 << 14  # bytes of members that are stepped over together
-_TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
 _NOTHING: Final[list[Any]] = []  # what stands for what is not wanted: no scalar
 
@@ -68,22 +66,19 @@ def loads_sequence(data: bytes) -> list[Any]:
     return items
 
 
-class _Reader(Places):
-    """`named`: whether the names at the top are good. `shapes`: those that were seen, by whether all is refused,
-    and whether they are of members. `patience`: the place from where on it is worth to look for many that are alike.
+class _Reader(Steps):
+    """`patience`: the place from where on it is worth to look for many that are alike.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("named", "patience", "shapes", "text")
+    __slots__ = ("patience", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         super().__init__(data, schema, room)
         self.text = data.decode("latin-1")  # a sign for each byte
         self.patience = 0
-        self.named = True
-        self.shapes: dict[tuple[bool, bool], Shapes] = {}
 
     def whole(self) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
@@ -137,7 +132,7 @@ class _Reader(Places):
                 return self._scalar(major, argument, at, later)
             count = argument
         if depth >= MAX_DEPTH:
-            raise CBORError(_TOO_DEEP)
+            raise CBORError(TOO_DEEP)
         if not count:
             self.at = at
             return {} if first & 0x20 else []
@@ -200,6 +195,8 @@ class _Reader(Places):
                     else:
                         value = self.item(at, depth, later)
                     at = self.at
+                    if self.error is not None and left and self._is_unmade(depth):
+                        return self._unmade(at, left, depth)
                 made[key] = value
         self.at = at
         self.room -= 4 * len(made) + 1  # all but what is longer than one byte in its items
@@ -212,7 +209,7 @@ class _Reader(Places):
         will be where it is worth to look for many again.
         """
         if left > 0 or made:
-            if self.error is not None and (not self.named or not self._is_top(depth)):
+            if self._is_unmade(depth):
                 self._unmade(at, left, depth)
                 made.clear()
                 return self.at, 0, 0
@@ -253,7 +250,7 @@ class _Reader(Places):
         if (pattern is None or pattern.match(data, at) is None) and seen.learn(data, at, deeper):
             pattern = seen.pattern(deeper)
         behind, rest = at, left
-        while pattern is not None and not 0 <= rest < shapes.SOME and behind - at < _STRETCH:
+        while pattern is not None and not 0 <= rest < shapes.SOME and behind - at < STRETCH:
             found = pattern.match(data, behind)
             if found is None:
                 break
@@ -329,7 +326,7 @@ class _Reader(Places):
                 at = self.at
             made.append(value)
             left -= 1
-            if left and not left % runs.MANY:
+            if left and (self.error is not None or not left % runs.MANY):
                 at, left = self._many(made, at, left, depth, later)
         self.at = at
         self.room -= len(made) + 1
@@ -345,7 +342,7 @@ class _Reader(Places):
         behind = at + len(run), left - len(run)
         empty = len(run) - len(run.translate(None, runs.EMPTY))
         if depth >= MAX_DEPTH and empty:
-            raise CBORError(_TOO_DEEP)
+            raise CBORError(TOO_DEEP)
         if len(run) >= runs.MANY:
             most = self._most(into, depth)
             if not most:
@@ -384,37 +381,6 @@ class _Reader(Places):
             at, left = behind, left - len(alike)
         return at, left
 
-    def _over(self, at: int, left: int, depth: int) -> tuple[int, int]:
-        """Steps over items of a list. The place behind them, and how many are left: none, if there is a count."""
-        data = self.data
-        while True:
-            at, left = self._ahead(at, left, depth)
-            for _ in range(shapes.SOME):
-                if not left or (left < 0 and data[at] == model.BREAK):
-                    return at, left
-                self.item(at, depth, 0)
-                at, left = self.at, left - 1
-
-    def _ahead(self, at: int, left: int, depth: int) -> tuple[int, int]:
-        """Steps over as many items as can be had at once."""
-        data, deeper, seen = self.data, MAX_DEPTH - depth, self._shapes(named=False)
-        plain = runs.plain_items(deeper)
-        if seen.pattern(deeper) is None:
-            seen.learn(data, at, deeper)
-        while True:
-            for pattern, items in ((seen.pattern(deeper), shapes.SOME), (plain, runs.MANY)):
-                while pattern is not None and not 0 <= left < items and (found := pattern.match(data, at)) is not None:
-                    same = found[0]
-                    at, left = at + len(same), left - items
-                    while not 0 <= left < items and data.startswith(same, at):
-                        at, left = at + len(same), left - items
-            if 0 <= left < shapes.SOME or not seen.learn(data, at, deeper):
-                return at, left
-
-    def _shapes(self, *, named: bool) -> Shapes:
-        key = self.error is not None, named
-        return self.shapes.get(key) or self.shapes.setdefault(key, Shapes(loose=key[0], named=named))
-
     def _key(self, at: int, depth: int) -> str:
         """The name of a member, whatever it is."""
         major = self.data[at] >> 5
@@ -431,17 +397,6 @@ class _Reader(Places):
         self.item(at, depth, 0)
         return ""
 
-    def _unmade(self, at: int, left: int, depth: int) -> dict[str, Any]:
-        """Steps over members of an object that is refused: nothing is made of them, and names may be what they like."""
-        self.path[depth] = ITEM
-        at, behind = self._over(at, 2 * left if left > 0 else left, depth)
-        if behind:  # their end is marked
-            if (left - behind) % 2:
-                raise CBORError(BREAK_CODE)
-            at += 1
-        self.at = at
-        return {}
-
     def _refuse_name(self, why: str, depth: int) -> None:
         """A name of an object whose members are at `depth`."""
         self.refuse(why)
@@ -453,7 +408,7 @@ class _Reader(Places):
         while data[at] >> 5 == model.TAG:
             _, tag, at = head(data, at)
             if depth >= MAX_DEPTH:
-                raise CBORError(_TOO_DEEP)
+                raise CBORError(TOO_DEEP)
             depth += 1
             self.path[depth] = TAG
             if tag in model.BIGNUMS:

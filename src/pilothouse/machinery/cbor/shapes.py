@@ -17,7 +17,8 @@ from pilothouse.machinery.cbor.model import CBORError
 SOME: Final = 32  # items that are stepped over together
 _TRIES: Final = 6  # to learn, in one document
 _LOOKED_AT: Final = 1024  # bytes of items
-_LONGEST: Final = 6144  # bytes of a pattern: it takes milliseconds to make
+_LONGEST: Final = 6144  # bytes of a pattern: it takes milliseconds to make,
+_MANY: Final = 12  # and is of no use for items of so many shapes
 _SECONDS: Final = rb"(?:[\x00-\x17]|\x18.|\x19.{2}|\x1a.{4})"  # of times that have a text
 _WHOLE: Final = rb"(?:[\x00-\x17\x20-\x37]|[\x18\x38].|[\x19\x39].{2}|[\x1a\x3a].{4})"
 _VALUES: Final[dict[int, bytes]] = {
@@ -76,7 +77,9 @@ class Shapes:
                     known[shape] = None
         except (_Odd, CBORError, IndexError):
             pass  # as many as there are
-        if len(known) == before:
+        if len(known) > _MANY:
+            self._tries = 0
+        if len(known) == before or not self._tries:
             return False
         self._patterns[deeper] = re.compile(rb"(?:%b){%d}" % (self._one(deeper), SOME), re.DOTALL)
         return True

@@ -1,0 +1,192 @@
+"""A sign for each item: once numbers and strings are one byte too, as all others are, few calls tell of very many items
+whether they are well-formed, however small and mixed they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final, NamedTuple
+
+from pilothouse.machinery.cbor import model, numbers, runs
+from pilothouse.machinery.cbor.heads import BREAK_CODE
+from pilothouse.machinery.cbor.model import TOO_DEEP, CBORError
+
+LISTED: Final = -1 << 60  # items left of a list whose end is marked,
+MAPPED: Final = -1 << 61  # and of such a map: as with all others, each item makes it one less
+_ITEM: Final = 0x00  # the sign of what needs no second look
+_LONGER: Final = 0x18  # stands for what was longer than a byte
+_ROUNDS: Final = 3
+_FULL: Final = (  # the containers that are most of all, with their items
+    b"\x81\0", b"\x82\0\0", b"\x83\0\0\0", b"\xa1\0\0", b"\x9f\xff", b"\x9f\0\xff", b"\x9f\0\0\xff",
+)  # fmt: skip
+_HIDDEN: Final = 3 + len(_FULL) * _ROUNDS  # containers in each other that may be behind one sign
+_ONE_BYTE: Final = (*range(0x18), *range(0x20, 0x38), 0x40, 0x60, 0xF4, 0xF5, 0xF6)
+_EMPTY: Final = (0x80, 0xA0)
+_LISTS: Final = (*range(0x81, 0x98), 0x9F)
+_MAPS: Final = (*range(0xA1, 0xB8), 0xBF)
+_TAGS: Final = (0xC0, *range(0xC4, 0xD8))  # neither times nor big numbers
+_REFUSED: Final = (*range(0xE0, 0xF4), 0xF7)  # simple values
+_INNER: Final = bytes(  # items in a container that is no list without a count, nor such a map
+    0 if first < 0x80 or first & 31 == model.INDEFINITE
+    else 1 if first >> 5 == model.TAG
+    else (first & 31) * (2 if first >> 5 == model.MAP else 1)
+    for first in range(256)
+)  # fmt: skip
+_TAG: Final = b"\xc0"
+_ENDLESS: Final = {0x9F: LISTED, 0xBF: MAPPED}
+
+
+class _Form(NamedTuple):
+    """How items are read. `longer`: a pattern of those that are longer than a byte; `odd`: of the bytes that are none
+    of the others; `table`: the sign of each byte.
+    """
+
+    longer: re.Pattern[bytes]
+    odd: re.Pattern[bytes]
+    table: bytes
+
+
+class _Deep(Exception):
+    """Containers may be too deep in each other."""
+
+
+class Walk:
+    """Steps over items. `left`: how many are to come where the walk is, at LISTED or MAPPED less where their end is
+    marked; `outer`: the same of the containers around it, of which no more than `deeper` may be; `over`: whether it is
+    at its end.
+    """
+
+    __slots__ = ("deeper", "left", "outer", "over")
+
+    def __init__(self, left: int, deeper: int) -> None:
+        self.left = left
+        self.outer: list[int] = []
+        self.deeper = deeper
+        self.over = False
+
+    def take(self, data: bytes, at: int, size: int, *, loose: bool) -> int:
+        """Steps over the items in the next bytes, and into them. The place behind: `at` if an item there is odd, -1 if
+        it has to be done with less bytes. `loose`: they need only be well-formed. Raises CBORError.
+        """
+        before = self.left, list(self.outer)
+        close = len(self.outer) + _HIDDEN >= self.deeper
+        signs, length = _signs(data[at : at + (1 if close else size)], _FORMS[loose])
+        if not close:
+            signs = signs.translate(_EMPTY_TOO)
+            for full in _FULL * _ROUNDS:
+                signs = signs.replace(full, b"\0")
+        try:
+            taken = self.took(signs, self.deeper - (0 if close else _HIDDEN))
+        except _Deep:
+            if close:
+                raise CBORError(TOO_DEEP) from None
+            taken = -1
+        if taken != len(signs):
+            if taken == len(signs) - 1 and self.over and signs[taken] == model.BREAK:
+                return at + length - 1
+            self.left, self.outer = before
+            self.over = False
+            return -1
+        return at + length
+
+    def into_tag(self) -> None:
+        """A tag that is longer than a byte. Raises CBORError."""
+        try:
+            self.took(_TAG, self.deeper)
+        except _Deep:
+            raise CBORError(TOO_DEEP) from None
+
+    def took(self, signs: bytes, deeper: int) -> int:
+        """How many of these signs were taken: not those behind the end. Raises CBORError, _Deep."""
+        left, outer = self.left, self.outer
+        for index, sign in enumerate(signs):
+            if sign == _ITEM:
+                left -= 1
+            elif sign != model.BREAK:
+                if len(outer) >= deeper:
+                    raise _Deep
+                outer.append(left - 1)
+                left = _INNER[sign] or _ENDLESS.get(sign, 0)
+            elif left >= 0 or (left <= MAPPED and left & 1):
+                raise CBORError(BREAK_CODE)
+            elif outer:
+                left = outer.pop()
+            else:
+                self.left, self.over = left, True
+                return index
+            while not left:
+                if not outer:
+                    self.left, self.over = left, True
+                    return index + 1
+                left = outer.pop()
+        self.left = left
+        return len(signs)
+
+
+def is_odd(data: bytes, at: int, *, loose: bool) -> bool:
+    """Whether an item has no sign."""
+    form = _FORMS[loose]
+    return form.odd.match(data, at) is not None and form.longer.match(data, at) is None
+
+
+def _signs(piece: bytes, form: _Form) -> tuple[bytes, int]:
+    """A sign for each item, or head of a container, and how many bytes these are: all up to one that is odd, or cut."""
+    piece = piece.rstrip(b"\x18")  # of a number that is cut
+    signs = form.longer.sub(b"\x18", piece)
+    odd = form.odd.search(signs)
+    if odd is None:
+        return signs.translate(form.table), len(piece)
+    end = odd.start()
+    if end > signs.rfind(b"\x18"):
+        behind = len(piece) - len(signs) + end
+    else:
+        last = signs.rfind(b"\x18", 0, end)
+        behind = end - last - 1
+        if last >= 0:
+            count = signs.count(b"\x18", 0, end)
+            behind += next(islice(form.longer.finditer(piece), count - 1, None)).end()
+    return signs[:end].translate(form.table), behind
+
+
+def _any(firsts: Iterable[int]) -> bytes:
+    return b"".join(rb"\x%02x" % first for first in firsts)
+
+
+def _short(loose: bool) -> dict[int, bytes]:
+    """Patterns of strings and numbers whose first byte says how long they are, short ones first."""
+    made = {}
+    for size in range(1, 24):
+        made[0x40 + size] = rb"\x%x.{%d}" % (0x40 + size, size)
+        made[0x60 + size] = (rb"\x%x.{%d}" if loose else rb"\x%x[\x00-\x7f]{%d}") % (0x60 + size, size)
+    for first, form in numbers.FORMS.items():
+        made[first] = rb"\x%x.{%d}" % (first, form.size - 1) if loose else numbers.GOOD[first]
+    for head, first in ((0x5F, 0x40), (0x7F, 0x60)):
+        pieces = b"|".join(made[first + size] for size in range(1, 24))
+        made[head] = rb"\x%x(?:\x%x|%b)*\xff" % (head, first, pieces)
+    if loose:
+        made[0xF8] = rb"\xf8[\x20-\xff]"
+    return made
+
+
+def _form(loose: bool) -> _Form:
+    short = _short(loose)
+    scalar = rb"(?:[%b]|%b)" % (_any(_ONE_BYTE), b"|".join(short.values()))
+    longer = [*short.values(), rb"\xd9[\x01-\xff].%b" % scalar, rb"\xd8[\x18-\xff]%b" % scalar]
+    items = {*_ONE_BYTE, _LONGER}
+    heads = {*_EMPTY, *_LISTS, *_TAGS, model.BREAK}
+    if loose:
+        items.update(_REFUSED)
+        heads.update(_MAPS, (0xC1, 0xC2, 0xC3))
+    else:
+        longer.append(rb"\xa1(?:%b|%b)%b" % (runs.SHORT[model.BYTES], runs.SHORT[model.TEXT], scalar))
+    return _Form(
+        re.compile(b"|".join(longer), re.DOTALL),
+        re.compile(b"[^%b]" % _any((*items, *heads))),
+        bytes(_ITEM if first in items else first for first in range(256)),
+    )
+
+
+_FORMS: Final = {loose: _form(loose) for loose in (False, True)}
+_EMPTY_TOO: Final = bytes(_ITEM if first in _EMPTY else first for first in range(256))
