@@ -12,6 +12,8 @@ from pilothouse.machinery.decode import DecodeError, Findings, decode_parsed
 from pilothouse.machinery.decode.outline import outline
 from pilothouse.machinery.jsoncodec import JSONError, dumps, loads
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.outlined import outlined as outlined_thing
 
 CONFIGMAP: Final = builtin_types().get("k8s.io/api/core/v1", "ConfigMap")
 POD: Final = builtin_types().get("k8s.io/api/core/v1", "Pod")
@@ -80,3 +82,39 @@ def test_random_documents_that_are_hurt() -> None:
             document[rng.randrange(len(document))] = rng.choice(b'[]{},:"\\1 ')
         data = bytes(document)
         assert answer(CONFIGMAP, outline(CONFIGMAP, data, sound=False)) == answer(CONFIGMAP, data)
+
+
+THING: Final = Node(
+    {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                    "list": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}}}},
+                    "map": {"type": "object", "additionalProperties": {"type": "object"}},
+                },
+            }
+        },
+    },
+    root=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "left"),
+    [
+        ('{"x":[@],"spec":{"y":[[@]]}}', '{"x":[],"spec":{"y":[]}}'),
+        ('{"spec":{"list":[{"a":"b","c":[@]}]}}', '{"spec":{"list":[{"a":"b","c":[]}]}}'),
+        ('{"spec":{"map":{"a":{"b":[@]}}}}', '{"spec":{"map":{"a":{"b":[]}}}}'),
+        ('{"spec":{"any":{"x":[@]}}}', None),
+        ('{"metadata":{"x":[@]},"kind":[@]}', None),
+        ('{"spec":{"text":[@],"list":{"a":[@]}}}', None),  # shown in the refusal
+        ('{"x":[{"a":1,"a":2},@]}', None),  # and so is the member that is there twice
+        ('{"x":[@,[1,]]}', None),
+    ],
+)  # fmt: skip
+def test_lists_that_are_pruned_are_emptied(document: str, left: str | None) -> None:
+    assert outlined_thing(THING, filled(document)) == (filled(document) if left is None else left.encode())

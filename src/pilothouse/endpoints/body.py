@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import orjson
@@ -19,7 +20,7 @@ from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_once, decode_parsed, read_json
 from pilothouse.machinery.errors import APIError, bad_request, too_large, unsupported_media_type
 from pilothouse.machinery.groupversion import api_version, parts
-from pilothouse.machinery.jsoncodec import JSONError, NumberTooGreat, dumps, exact, loads, preview, type_meta
+from pilothouse.machinery.jsoncodec import JSONError, NumberTooGreat, dumps, exact, preview, type_meta
 from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from pilothouse.machinery.schema import Schema
 from pilothouse.registry.behaviour import Behaviour
@@ -61,10 +62,10 @@ def weight(data: bytes, media_type: str) -> int:
 KnownKind = Callable[[str, str], bool]  # (apiVersion, kind) -> is it a kind of this server
 
 
-def _json(data: bytes, schema: Schema | None) -> tuple[Any, bytes]:
-    """The value that the text tells, and the text, for a type if it is known (`read_json`). Raises JSONError."""
+def _json(data: bytes, read: Callable[[bytes], tuple[Any, bytes]]) -> tuple[Any, bytes]:
+    """The value that the text tells, and the text. Raises JSONError."""
     try:
-        return (loads(data), data) if schema is None else read_json(schema, data)
+        return read(data)
     except JSONError as error:
         raise error.__class__(f"{_NO_META}: {error}") from error
 
@@ -237,7 +238,7 @@ class BodyDecoder:
     def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
         """The value, and its JSON if a member may be in it twice. Raises JSONError, YAMLError, CBORError."""
         if media_type == JSON:
-            return _json(data, self._known_type)
+            return _json(data, self._read_json)
         if media_type == CBOR:
             return self._parse_cbor(data), None
         value, repeated = yamlcodec.loads_noting(data)
@@ -260,6 +261,9 @@ class BodyDecoder:
             return obj
         except (DecodeError, JSONError) as error:
             raise self._cannot(str(error)) from error
+
+    def _read_json(self, data: bytes) -> tuple[Any, bytes]:
+        return read_json(self.target.schema, data)
 
     def cbor_value(self, data: bytes, loads: Callable[[bytes, Schema | None, int], Any]) -> Any:
         """The value with the numbers of JSON; as that, it may be as long as a body.
@@ -472,7 +476,11 @@ class BodyDecoder:
                 told, kind, raw = protobuf.unwrap(data)
                 _check_options(told if told.count("/") < 2 else "", kind)
                 return protobuf.decode_message(self._options, raw)
-            value, raw = (_VALUES[media_type](data), b"") if media_type != JSON else _json(data, self._options)
+            value, raw = (
+                (_VALUES[media_type](data), b"")
+                if media_type != JSON
+                else _json(data, partial(read_json, self._options))
+            )
             wrong = cbor.type_mismatch(value) if media_type == CBOR else ""
             if wrong:
                 raise cbor.CBORError(f"{_NO_TYPE}: {wrong}")

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from pilothouse.endpoints.body import BodyDecoder, Reading, Target
-from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder
+from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, read_dense
 from pilothouse.machinery.errors import APIError, Cause, bad_request, invalid, unsupported_media_type
 from pilothouse.machinery.jsoncodec import JSONError, TooDeep, dumps, duplicates, plain_floats, surely_unique
 from pilothouse.machinery.jsoncopy import copied, is_plain
@@ -16,6 +16,7 @@ from pilothouse.machinery.patch import JSON_PATCH, MERGE_PATCH
 from pilothouse.machinery.rules.field import shown
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.structural.node import Node
+from pilothouse.machinery.structural.outlined import outlined
 from pilothouse.machinery.structural.settle import Unfit, settle, settle_slowly
 from pilothouse.registry.managed.objects import resets
 from pilothouse.registry.request import Write
@@ -71,6 +72,9 @@ class CustomBody(_Patches):
                 raise self._cannot(text) from error
             raise
         return value, raw
+
+    def _read_json(self, data: bytes) -> tuple[Any, bytes]:
+        return read_dense(data, lambda: outlined(self._root, data))
 
     def _check_type_meta(self, api_version: str, kind: str, data: bytes) -> None:
         if not kind:

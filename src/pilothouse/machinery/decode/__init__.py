@@ -6,7 +6,23 @@ finds duplicates.
 
 from __future__ import annotations
 
-from pilothouse.machinery.decode.document import compile_decoder, decode_json, decode_once, decode_parsed, read_json
+from pilothouse.machinery.decode.document import (
+    compile_decoder,
+    decode_json,
+    decode_once,
+    decode_parsed,
+    read_dense,
+    read_json,
+)
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 
-__all__ = ["DecodeError", "Findings", "compile_decoder", "decode_json", "decode_once", "decode_parsed", "read_json"]
+__all__ = [
+    "DecodeError",
+    "Findings",
+    "compile_decoder",
+    "decode_json",
+    "decode_once",
+    "decode_parsed",
+    "read_dense",
+    "read_json",
+]

@@ -64,6 +64,11 @@ def read_json(schema: Schema, data: bytes) -> tuple[Any, bytes]:
     """The value of a document, and its text, for `decode_parsed`. Of a document that is dense or deep, both may be
     those of its outline. Raises JSONError.
     """
+    return read_dense(data, lambda: outline(schema, data, sound=False))
+
+
+def read_dense(data: bytes, outlined: Callable[[], bytes]) -> tuple[Any, bytes]:
+    """The value of a document, and its text; of one that is dense or deep, those of its outline. Raises JSONError."""
     if not jsonpieces.is_heavy(data):
         try:
             return orjson.loads(data), data
@@ -72,7 +77,7 @@ def read_json(schema: Schema, data: bytes) -> tuple[Any, bytes]:
                 return jsonexact.loads(data, refused), data
     elif not is_of_lists(data):
         return loads(data), data
-    text = outline(schema, data, sound=False)
+    text = outlined()
     return loads(text), text
 
 

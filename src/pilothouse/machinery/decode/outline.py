@@ -52,9 +52,13 @@ _TORN: Final = (b"[]", b"{}", b",]", b",}", b":]", b":}", b"[,", b"{,", b"}:", b
 _BLANK: Final = bytes(0x20 if byte in b"[]" else byte for byte in range(256))
 
 
-def outline(schema: Schema, data: bytes, *, sound: bool) -> bytes:
-    """A document that decodes as this one does; this one where there is nothing to empty. `sound`: it is JSON."""
-    walk = _Walk(data, sound)
+def outline(schema: Schema, data: bytes, *, sound: bool, lists: bool = False) -> bytes:
+    """A document that decodes as this one does; this one where there is nothing to empty. `sound`: it is JSON.
+
+    `lists`: only members that are not known are emptied, and only if no object has a member in them: what has the
+    wrong type is shown to the client, and so are repeated members, wherever they are.
+    """
+    walk = _Walk(data, sound, lists)
     found = _ITEM.match(data)
     try:
         if found is not None and found[2] == _OBJECT and schema.kind == s.STRUCT:
@@ -74,9 +78,10 @@ def _enough() -> NoReturn:
 
 
 class _Walk:
-    def __init__(self, data: bytes, sound: bool) -> None:
+    def __init__(self, data: bytes, sound: bool, lists: bool) -> None:
         self.data = data
         self.sound = sound
+        self.lists = lists
         self.at = 0
         self.left = _MOST_STEPS
         self.plain = jsonpieces.unquoted(data)
@@ -126,9 +131,11 @@ class _Walk:
 
     def _inside(self, schema: Schema | None, opening: bytes, level: int) -> None:
         """Goes over what a bracket opens."""
-        if schema is None or schema.kind in _SCALARS or _FITS.get(schema.kind, opening) != opening:
+        if schema is None or (
+            not self.lists and (schema.kind in _SCALARS or _FITS.get(schema.kind, opening) != opening)
+        ):
             self._empty(level + 1)
-        elif schema.kind in _FITS:
+        elif _FITS.get(schema.kind) == opening:
             self.container(schema, opening, level + 1)
         else:
             self.at = self._end(self.at + _NEAR, level + 1)
@@ -138,9 +145,11 @@ class _Walk:
         start = self.at
         end = self._end(len(self.data), depth)
         if end - start >= _WORTH:
-            if not self.sound and not _is_json(self.data[start - 1 : end]):
-                _enough()
-            self.cuts.append((start, end - 1))
+            text = self.data[start - 1 : end]
+            if not self.lists or is_of_lists(text, 1):
+                if not self.sound and not _is_json(text):
+                    _enough()
+                self.cuts.append((start, end - 1))
         self.at = end
 
     def _end(self, most: int, depth: int) -> int:
@@ -210,6 +219,6 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def is_of_lists(data: bytes) -> bool:
-    """Whether nearly all containers in a document are lists, those aside that are empty."""
-    return data.count(b"{") - data.count(b"{}") < _FEW
+def is_of_lists(data: bytes, few: int = _FEW) -> bool:
+    """Whether all containers in a document but a few are lists, those aside that are empty."""
+    return data.count(b"{") - data.count(b"{}") < few
