@@ -140,7 +140,7 @@ class Builder:
                 return value
             if self._cuts and value.__class__ is str and value in self._cuts:
                 self.count = count
-                key = self._put(made, key, value)
+                made, key = self._put(made, key, value)
                 count = self.count
             else:
                 key = self._add(made, key, value, event)
@@ -191,8 +191,8 @@ class Builder:
             self._set(made, key, value, event)
         return _NO_KEY
 
-    def _put(self, made: Any, key: Any, mark: str) -> Any:
-        """Puts the run that was cut out at a mark into a collection: the key whose value comes next."""
+    def _put(self, made: Any, key: Any, mark: str) -> tuple[Any, Any]:
+        """Puts the run that was cut out at a mark into a collection: that, and the key whose value comes next."""
         self.met.add(mark)
         cut = self._cuts[mark]
         run = cut.run
@@ -200,17 +200,17 @@ class Builder:
             made += run.values
             self.count += sum(map(_nodes, run.values)) if self.anchors else 0  # they matter to aliases only
         elif isinstance(run, Members) and made.__class__ is dict and made and key is _NO_KEY:  # the first is there
-            self._put_members(made, run, cut)
-            key = _CUT
+            made, key = self._put_members(made, run, cut), _CUT
         elif isinstance(run, Aliases) and made.__class__ is (dict if run.merged else list) and key is _NO_KEY:
             self._put_aliases(made, run)
             key = _CUT if run.merged else key
         else:
             raise NotMet(mark)
-        return key
+        return made, key
 
-    def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> None:
-        if len(run.values) < len(run.names) or not made.keys().isdisjoint(run.values):
+    def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> dict[str, Any]:
+        self.count += 2 * len(run.names)
+        if len(run.values) < len(run.names) or not made.keys().isdisjoint(run.values.keys()):
             if run.lines is None:
                 raise NotMet
             line = 1 + (0 if self._short is None else self._short.line(cut.line))
@@ -221,8 +221,11 @@ class Builder:
                 if name in seen:
                     self.repeated.append(f"line {line + place * run.lines}: key {quote(name)} already set in map")
                 seen.add(name)
-        made.update(run.values)
-        self.count += 2 * len(run.names)
+            made.update(run.values)
+            return made
+        longer, shorter = (run.values, made) if len(run.values) > len(made) else (made, run.values)
+        longer.update(shorter)  # their order is of no interest yet
+        return longer
 
     def _put_aliases(self, made: Any, run: Aliases) -> None:
         """Counts what they stand for as if they had been read one by one, with the limit on it."""

@@ -15,6 +15,7 @@ import orjson
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 
+_MANY: Final = 1000  # different scalars that are better read all at once
 _DIGITS: Final = re.compile("[0-9,]*")
 _SURE_DIGITS: Final = 18  # digits of a number that is one of int64
 _ODD: Final = re.compile("[\x80-\xa0\u2028\u2029\ufeff\ufffe\uffff]")  # controls, breaks, marks
@@ -112,11 +113,11 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
     """What scalars mean; None where one is a number that JSON has not."""
     if quoted:
         return [text[1:-1] for text in texts]
-    if texts[0].isdecimal() and texts[-1].isdecimal():
+    distinct = set(texts)
+    if len(distinct) > _MANY and texts[0].isdecimal() and texts[-1].isdecimal():
         numbers = _numbers(texts)
         if numbers is not None:
             return numbers
-    distinct = set(texts)
     special = [text for text in distinct if text[0] in NUMERIC or text in WORDS]
     if not special:
         return list(texts)
@@ -129,7 +130,7 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
             value = plain_floats(value)
         meant[text] = value
     if len(meant) == len(distinct):
-        return [meant[text] for text in texts]
+        return [*map(meant.__getitem__, texts)]
     return [meant.get(text, text) for text in texts]
 
 

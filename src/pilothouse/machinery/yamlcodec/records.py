@@ -71,7 +71,7 @@ def _form(text: bytes, listed: bool) -> bytes:
 def _run(data: bytes, at: int, read: Read) -> Span | None:
     """A run that begins within a window."""
     window = data[at : at + _WINDOW]
-    if b":" not in window:
+    if b":\n" not in window and (b"- " not in window or b":" not in window):
         return None
     levels: dict[tuple[bytes, bool], list[int]] = {}
     for found in islice(_BEGINS.finditer(window), _MOST_BEGUN):
