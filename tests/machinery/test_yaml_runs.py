@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pilothouse.machinery.yamlcodec import YAMLError, read
-from pilothouse.machinery.yamlcodec.cuts import Aliases, Items, Members
+from pilothouse.machinery.yamlcodec.cuts import Aliases, Items, Members, Whole
 from pilothouse.machinery.yamlcodec.runs import shortened
 
 _TIMES = 200
@@ -63,6 +63,12 @@ RUNS = {
     "names that are numbers, twice": (_lines("1#: v\n") * 2, None),
     "names in quotes": (_lines('"k #": v\n'), Members),
     "names and values in quotes": (_lines('"k #": "v: #"\n'), Members),
+    "flow style, a line each": (_lines("- {name: a#, value: #, b: [yes, {}]}\n"), Items),
+    "flow style, a line each, one of two": (_lines("- [a#, b]\n") + "- [a],[b\n- c]\n" + _lines("- [a, #]\n"), None),
+    "JSON, a line each": (_lines('- {"name": "a: #", "b": [#]}\n'), Items),
+    "JSON with a member twice, a line each": (_lines('- {"a": "#", "a": 1}\n'), None),
+    "flow style in one line": ("x: [" + _lines("{a: b#, c: [#, no]},") + "]\ny: z\n", Whole),
+    "flow style with a name that is none": ("x: [" + _lines("{no: b#},") + "]", None),
     "objects by name": ("x:\n" + _lines("  k#:\n    a: b#\n    c: [d]\n"), Members),
     "lists by name": (_lines("k#:\n- b#\n- 1\n") + "kind: X\n", Members),
     "nulls by name": (_lines("k#:\n"), Members),

@@ -13,7 +13,7 @@ from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats
 from pilothouse.machinery.typed.text import syntax
 from pilothouse.machinery.yamlcodec.alike import copies
-from pilothouse.machinery.yamlcodec.cuts import Aliases, Cut, Items, Members, Shortened
+from pilothouse.machinery.yamlcodec.cuts import Aliases, Cut, Items, Members, Shortened, Whole
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
 
@@ -140,7 +140,7 @@ class Builder:
                 return value
             if self._cuts and value.__class__ is str and value in self._cuts:
                 self.count = count
-                made, key = self._put(made, key, value)
+                made, key = self._put(made, key, value, event)
                 count = self.count
             else:
                 key = self._add(made, key, value, event)
@@ -191,7 +191,7 @@ class Builder:
             self._set(made, key, value, event)
         return _NO_KEY
 
-    def _put(self, made: Any, key: Any, mark: str) -> tuple[Any, Any]:
+    def _put(self, made: Any, key: Any, mark: str, event: Any) -> tuple[Any, Any]:
         """Puts the run that was cut out at a mark into a collection: that, and the key whose value comes next."""
         self.met.add(mark)
         cut = self._cuts[mark]
@@ -204,6 +204,9 @@ class Builder:
         elif isinstance(run, Aliases) and made.__class__ is (dict if run.merged else list) and key is _NO_KEY:
             self._put_aliases(made, run)
             key = _CUT if run.merged else key
+        elif isinstance(run, Whole) and (made.__class__ is list or key is not _NO_KEY):
+            self.count += _nodes(run.value) if self.anchors else 0
+            key = self._add(made, key, run.value, event)
         else:
             raise NotMet(mark)
         return made, key

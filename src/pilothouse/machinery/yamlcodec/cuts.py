@@ -60,10 +60,17 @@ class Aliases:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """The value for which the mark stands."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """A run and where it was: the line of its mark, and how many lines more it had than the mark has. From 0."""
 
-    run: Items | Members | Aliases
+    run: Items | Members | Aliases | Whole
     line: int
     more: int
 
@@ -95,7 +102,7 @@ class Span:
     end: int
     before: bytes
     after: bytes
-    run: Items | Members | Aliases
+    run: Items | Members | Aliases | Whole
 
 
 def text_of(data: bytes) -> str | None:

@@ -24,6 +24,7 @@ from pilothouse.machinery.yamlcodec.alike import (
 )
 from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span
 from pilothouse.machinery.yamlcodec.few import Few
+from pilothouse.machinery.yamlcodec.flows import FlowLines, flow_spans
 from pilothouse.machinery.yamlcodec.records import record_spans
 
 _STEP: Final = 512  # bytes between places where a run is looked for: one that is worth it is longer
@@ -34,10 +35,10 @@ def shortened(data: bytes, aliases: bool, read: Read) -> Shortened | None:
 
     `read` gives the value of a short document.
     """
-    records = [*record_spans(data, read)]
-    spans = [*records]
+    taken = sorted((*record_spans(data, read), *flow_spans(data)), key=lambda span: span.start)
+    spans = [*taken]
     for mark, forms in _FORMS:
-        spans += _spans(data, mark, forms, records, aliases, read)
+        spans += _spans(data, mark, forms, taken, aliases, read)
     if not spans:
         return None
     spans.sort(key=lambda span: span.start)
@@ -98,6 +99,7 @@ _FORMS: Final[tuple[tuple[bytes, tuple[_Form, ...]], ...]] = (
         Alike(b"\n", b"", NUMBER + b": ", TEXT),
         Alike(b"\n", b"", QUOTED_NAME + b": ", TEXT),
         Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
+        FlowLines(),
         Few(b"\n", b"- "),
     )),
     (b",", (
