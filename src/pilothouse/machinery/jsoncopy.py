@@ -40,8 +40,11 @@ def is_plain(value: Any) -> bool:
 
 def _copied(value: Any) -> Any:
     if value.__class__ is dict:
-        if len(value) > _FEW and _CONTAINERS.isdisjoint(map(type, value.values())):
-            return value.copy()
+        if len(value) > _FEW:
+            made = value.copy()
+            if not _CONTAINERS.isdisjoint(map(type, value.values())):
+                made.update([(name, _copied(item)) for name, item in value.items() if item.__class__ in _CONTAINERS])
+            return made
         return {name: _copied(item) if item.__class__ in _CONTAINERS else item for name, item in value.items()}
     if value.__class__ is not list:
         return value

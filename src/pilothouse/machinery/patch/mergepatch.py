@@ -59,7 +59,7 @@ def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
 
 def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     if len(patch) > RUN:
-        whole = with_many(obj, patch, lambda before, _, value: _merged(before, value))
+        whole = with_many(obj, patch, lambda before, _, value: _merged(before, value), without_nulls)
         if whole is not None:
             return whole
     out: dict[str, Any] | None = None
@@ -90,19 +90,26 @@ def _merged(before: Any, value: Any) -> Any:
 
 
 def with_many(
-    obj: dict[str, Any], patch: dict[str, Any], merged: Callable[[Any, str, Any], Any]
+    obj: dict[str, Any],
+    patch: dict[str, Any],
+    merged: Callable[[Any, str, Any], Any],
+    new: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> dict[str, Any] | None:
-    """`obj` with many members put in or replaced at once; `merged(before, name, value)` is asked for those that are no
-    simple scalars. None where most are none, or where that may change nothing.
+    """`obj` with many members put in or replaced at once. None where that may change nothing.
+
+    `new(members)`: containers as they are put where nothing was; `merged(before, name, value)` is asked for all else
+    that is no simple scalar.
     """
-    others = []
+    others: list[str] = []
     if not _SIMPLE.issuperset(map(type, patch.values())):
         others = [name for name, value in patch.items() if value.__class__ not in _SIMPLE]
-        if 2 * len(others) > len(patch):
-            return None
+    fresh = {name: patch[name] for name in others if patch[name].__class__ in _CONTAINERS and name not in obj}
+    if not fresh and len(others) == len(patch):
+        return None
+    put = new(fresh)
     out = obj | patch
     for name in others:
-        kept = merged(obj.get(name, ABSENT), name, patch[name])
+        kept = put.get(name, ABSENT) if name in fresh else merged(obj.get(name, ABSENT), name, patch[name])
         if kept is ABSENT:
             del out[name]
         else:

@@ -99,7 +99,9 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
     out = original  # until something changes
     directed = "$" in "".join(patch) and any(map(str.startswith, patch, repeat("$")))
     if len(patch) > RUN and not directed:
-        whole = with_many(original, patch, lambda before, name, value: _merged(before, value, schema, name, False))
+        whole = with_many(
+            original, patch, lambda before, name, value: _merged(before, value, schema, name, False), _new
+        )
         if whole is not None:
             return whole
     if directed:
@@ -137,6 +139,12 @@ def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: 
     if kind is dict or kind is list:
         return _merge_value(before, value, schema, name, deletes)
     return before if before == value else value
+
+
+def _new(members: _Map) -> _Map:
+    """Containers that come where nothing was."""
+    kept: _Map = without_directives(without_nulls(members))
+    return kept
 
 
 def _named(directive: str, prefix: str, what: str) -> str:

@@ -7,7 +7,7 @@ and ask a node once for what they need of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, filterfalse
 from typing import Any, Final
 
 from pilothouse.kit.runs import RUN, doubtful
@@ -35,17 +35,16 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
                 return
             items = _NOTHING
         path = path if index is None else f"{path}[{index}]"
-        names = _only_names(items)
+        if len(value) > RUN and _pruned_flat(items, value, path, unknown):
+            return
         for place, item in enumerate(value) if len(value) <= RUN else doubtful(value, _nothing_to_do(items)):
-            if names is not None and item.__class__ is dict and _CONTAINERS.isdisjoint(map(type, item.values())):
-                for name in item.keys() - names:
-                    del item[name]
-                    unknown.append(f"{path}[{place}].{name}")
-            elif item.__class__ is dict or (item.__class__ is list and not _CONTAINERS.isdisjoint(map(type, item))):
+            if item.__class__ is dict or (item.__class__ is list and not _CONTAINERS.isdisjoint(map(type, item))):
                 _prune(items, item, path, place, unknown)
         return
     if value.__class__ is not dict:
         return
+    if len(value) > RUN:
+        _prune_many(node, value, path if index is None else f"{path}[{index}]", unknown)
     own, properties, additional, is_open = node.compiled.get("prune.members") or _members(node)
     below, gone = [], []
     for name, item in value.items():
@@ -64,6 +63,40 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
     for name in gone:
         del value[name]
         unknown.append(start + name)
+
+
+def _prune_many(node: Node, value: dict[str, Any], path: str, unknown: list[str]) -> None:
+    """Remove the fields of a long object that the schema does not know, without looking at each."""
+    names = _only_names(node)
+    if names is None or names.issuperset(value):
+        return
+    start = f"{path}." if path else ""
+    unknown += map(start.__add__, filterfalse(names.__contains__, value))
+    kept = [(name, value[name]) for name in filter(names.__contains__, value)]
+    value.clear()
+    value.update(kept)
+
+
+def _pruned_flat(node: Node, value: list[Any], path: str, unknown: list[str]) -> bool:
+    """Whether a long list has only objects of scalars, in which there is nothing but fields to remove; they are."""
+    names = _only_names(node)
+    if names is None or set(map(type, value)) != _OBJECTS:
+        return False
+    if not _CONTAINERS.isdisjoint(map(type, chain.from_iterable(map(dict.values, value)))):
+        return False
+    for start in range(0, len(value), RUN):
+        run = value[start : start + RUN]
+        if names.issuperset(chain.from_iterable(run)):
+            continue
+        gone = []
+        for place, item in enumerate(run, start):
+            for name in item:
+                if name not in names:
+                    gone.append((item, name))
+                    unknown.append(f"{path}[{place}].{name}")
+        for item, name in gone:
+            del item[name]
+    return True
 
 
 def _nothing_to_do(node: Node) -> Callable[[Sequence[Any]], bool]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -18,7 +17,8 @@ _MARKS: Final = bytes.maketrans(b",}", b" ]")
 _NO_MARKS: Final = bytes(sorted(set(range(256)) - set(b'",{}')))
 _BACKSLASH, _QUOTE = b"\xfe", b"\xff"  # which stand in no UTF-8
 _BETWEEN: Final = "\x7f"  # a sign that hardly any text has
-_CONTROL: Final = re.compile(rb"\\(?:u00[0-9a-f]{2}|[bfnrt])")
+_ESCAPES: Final = ((b"\\n", b"\n"), (b"\\t", b"\t"), (b"\\r", b"\r"), (b"\\b", b"\b"), (b"\\f", b"\f"))
+_CONTROL: Final = re.compile(rb"\\u00([0-9a-f]{2})")
 _SMALL: Final = b"0.0000"  # what begins so, Go writes with an exponent
 _OTHERWISE: Final = re.compile(rb"-?[0-9.]+e[+-]?[0-9]+|-?0\.0000[0-9]+")
 _ENDS: Final = (b",", b"]", b"}")
@@ -53,7 +53,11 @@ def _plain(text: bytes, number: Callable[[float], str]) -> bytes:
     else:
         text = _shown(text).replace(b'"', b"")
     if escaped:
-        text = _CONTROL.sub(_signs, text).replace(_QUOTE, b'"').replace(_BACKSLASH, b"\\")
+        for escape, sign in _ESCAPES:
+            text = text.replace(escape, sign)
+        if b"\\u" in text:
+            text = _CONTROL.sub(_sign, text)
+        text = text.replace(_QUOTE, b'"').replace(_BACKSLASH, b"\\")
     return text
 
 
@@ -88,6 +92,5 @@ def _numbers(marks: bytes, number: Callable[[float], str]) -> bytes:
     return marks
 
 
-def _signs(found: re.Match[bytes]) -> bytes:
-    sign: str = json.loads(b'"%b"' % found[0])
-    return sign.encode()
+def _sign(found: re.Match[bytes]) -> bytes:
+    return bytes((int(found[1], 16),))
