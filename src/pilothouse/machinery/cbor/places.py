@@ -78,6 +78,10 @@ class Places(Strings):
             return all(value is None or value.__class__ is good for value in islice(reversed(made.values()), _LOOK))
         return schema.kind not in _NO_OBJECTS
 
+    def _is_opaque(self, depth: int) -> bool:
+        """Whether an item at `depth` is in what its type takes as it is, so that nobody changes it."""
+        return self.body and not self.applied and self.schema is not None and self._type(depth) is None
+
     def _type(self, depth: int) -> Schema | None:
         """That of the container whose items are at `depth`; _NOWHERE where an object has no such member, None where it
         is not known.

@@ -8,6 +8,7 @@ but false, true and null. All is read once: what is refused is only told when th
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from itertools import repeat
 from typing import Any, Final
@@ -221,11 +222,13 @@ class _Reader(Steps):
         left. The first name that is there twice is left.
         """
         while left and at >= self.patience and not later and depth < MAX_DEPTH:
-            names, plain, length, raw, encoded = rows.row(self.data, at, left, MAX_DEPTH - depth)
+            names, plain, length, raw, encoded = rows.row(
+                self.data, at, left, MAX_DEPTH - depth, loose=self.error is not None
+            )
             values: Iterable[Any] | None = plain
             if encoded:
                 wanted = self._are_wanted(made, names, depth)
-                values = self._values(list(plain)) if wanted else repeat(_NOTHING, len(names))
+                values = self._values(list(plain), depth) if wanted else repeat(_NOTHING, len(names))
             if not names or values is None:
                 self.patience = at + length
                 return (at, left) if self._are_wanted(made, [], depth) else self._passed(made, at, left, depth)
@@ -256,31 +259,36 @@ class _Reader(Steps):
                 break
             behind, rest = found.end(), rest - shapes.SOME
         names = seen.names(self.text[at:behind], deeper) if behind > at else []
-        fresh: dict[str, Any] = dict.fromkeys(names, _NOTHING)
-        if len(fresh) < len(names) or not made.keys().isdisjoint(fresh):
+        before = len(made)
+        made.update(zip(names, repeat(_NOTHING)))
+        if len(made) < before + len(names):
+            rows.until_twice(made, before, [])
             self.patience = behind
             return at, left
-        made.update(fresh)
         return behind, rest
 
-    def _values(self, encoded: list[bytes]) -> list[Any] | None:
+    def _values(self, encoded: list[bytes], depth: int) -> list[Any] | None:
         """The values of items that are good, if many of them are equal."""
         if not rows.often_equal(encoded):
             return None
-        texts = dict.fromkeys(encoded, b"")
-        for item in texts:
+        counts = Counter(encoded)
+        values: dict[bytes, Any] = {}
+        texts: dict[bytes, bytes] = {}
+        for item in counts:
             reader = _Reader(item)
             reader.body, reader.applied = self.body, self.applied
-            value = reader.one()
+            values[item] = reader.one()
             try:
-                texts[item] = orjson.dumps(value)
+                texts[item] = orjson.dumps(values[item])
             except TypeError:  # it has numbers that are too long, or bytes that are no UTF-8
                 return None
-        copies = b",".join(map(texts.__getitem__, encoded))
-        self.room -= len(copies) - 2 * len(encoded)  # the least has been, or will be, counted
+        length = sum((len(texts[item]) + 1) * count for item, count in counts.items())
+        self.room -= length - 1 - 2 * len(encoded)  # the least has been, or will be, counted
         if self.room < 0:
             raise CBORTooLong
-        made: list[Any] = orjson.loads(b"[%b]" % copies)
+        if self._is_opaque(depth):
+            return list(map(values.__getitem__, encoded))
+        made: list[Any] = orjson.loads(b"[%b]" % b",".join(map(texts.__getitem__, encoded)))
         return made
 
     def _list(self, at: int, left: int, depth: int, later: int) -> list[Any]:
@@ -372,7 +380,7 @@ class _Reader(Steps):
                 raise CBORTooLong
         while left and at >= self.patience and not later and len(made) <= most:
             alike = rows.items(self.data, at, left, MAX_DEPTH - depth)
-            values = self._values(alike)
+            values = self._values(alike, depth)
             behind = at + sum(map(len, alike))
             if not values:
                 self.patience = behind

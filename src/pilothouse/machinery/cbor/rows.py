@@ -21,6 +21,10 @@ _LIST: Final = 0x80  # and of what is behind them
 _KINDS: Final = bytes(0 if SMALL[first] else first for first in range(256))  # all SMALL ones are alike
 
 
+_PLAINEST: Final = bytes(0 if 0xE0 <= first < 0xF8 else first or 1 for first in range(256))  # simple values are alike
+_REFUSED: Final = Skeleton([(0, _PLAINEST)], 1)
+
+
 class Row(NamedTuple):
     """Members behind each other: none if they are not LEAST, or not simple. `length`: of all, in bytes. `raw`: whether
     byte strings were no UTF-8; their bytes are then in surrogates. `encoded`: whether `values` are items still to be
@@ -34,14 +38,15 @@ class Row(NamedTuple):
     encoded: bool = False
 
 
-def row(data: bytes, at: int, most: int, deeper: int) -> Row:
+def row(data: bytes, at: int, most: int, deeper: int, *, loose: bool = False) -> Row:
     """The members from `at` on; no more than `most`, if that is not negative. In a value, `deeper` (at least one)
-    containers and tags may be in each other.
+    containers and tags may be in each other. `loose`: values may be simple ones that are refused.
     """
     name = SHORT[data[at]]
     if name < 2 or at + name + 1 >= len(data):
         return Row([], (), 0)
-    value = _simple(data, at + name) or skeleton(data, at + name, deeper)
+    value = _REFUSED if loose and not _PLAINEST[data[at + name]] else None
+    value = value or _simple(data, at + name) or skeleton(data, at + name, deeper)
     if value is None:
         return Row([], (), 0)
     whole = name + value.size
