@@ -20,6 +20,7 @@ TAG: Final = object()  # steps to an item that are no names
 ITEM: Final = object()
 _NO_LISTS: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.MAP, s.STRUCT))  # whatever is in one
 _NO_OBJECTS: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.LIST))
+_PARTED: Final = frozenset((s.LIST, s.MAP, s.STRUCT))
 _CLASSES: Final = {s.STRING: str, s.BOOL: bool, s.INT32: int, s.INT64: int}  # of which the first other one is told
 _LOOK: Final = 64  # values that were made last
 _NOWHERE: Final = Schema(s.STRUCT)
@@ -80,7 +81,10 @@ class Places(Strings):
 
     def _is_opaque(self, depth: int) -> bool:
         """Whether an item at `depth` is in what its type takes as it is, so that nobody changes it."""
-        return self.body and not self.applied and self.schema is not None and self._type(depth) is None
+        if not self.body or self.applied or self.schema is None:
+            return False
+        schema = self._type(depth)
+        return schema is None or schema.kind not in _PARTED
 
     def _type(self, depth: int) -> Schema | None:
         """That of the container whose items are at `depth`; _NOWHERE where an object has no such member, None where it

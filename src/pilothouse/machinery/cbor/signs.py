@@ -35,6 +35,7 @@ _INNER: Final = bytes(  # items in a container that is no list without a count, 
     for first in range(256)
 )  # fmt: skip
 _TAG: Final = b"\xc0"
+_HEAD: Final = re.compile(rb"[^\0]")
 _ENDLESS: Final = {0x9F: LISTED, 0xBF: MAPPED}
 
 
@@ -75,7 +76,7 @@ class Walk:
         signs, length = _signs(data[at : at + (1 if close else size)], _FORMS[loose])
         if not close:
             signs = signs.translate(_EMPTY_TOO)
-            for full in _FULL * _ROUNDS:
+            for full in [full for full in _FULL if full[0] in signs] * _ROUNDS:
                 signs = signs.replace(full, b"\0")
         try:
             taken = self.took(signs, self.deeper - (0 if close else _HIDDEN))
@@ -100,26 +101,30 @@ class Walk:
 
     def took(self, signs: bytes, deeper: int) -> int:
         """How many of these signs were taken: not those behind the end. Raises CBORError, _Deep."""
-        left, outer = self.left, self.outer
-        for index, sign in enumerate(signs):
-            if sign == _ITEM:
-                left -= 1
-            elif sign != model.BREAK:
+        left, outer, taken = self.left, self.outer, 0
+        for place in (*(found.start() for found in _HEAD.finditer(signs)), len(signs)):
+            while 0 <= left <= place - taken:  # the items before it are all that are left here, or more
+                taken += left
+                if not outer:
+                    self.left, self.over = 0, True
+                    return taken
+                left = outer.pop()
+            left -= place - taken
+            if place == len(signs):
+                break
+            sign = signs[place]
+            taken = place + 1
+            if sign != model.BREAK:
                 if len(outer) >= deeper:
                     raise _Deep
                 outer.append(left - 1)
                 left = _INNER[sign] or _ENDLESS.get(sign, 0)
             elif left >= 0 or (left <= MAPPED and left & 1):
                 raise CBORError(BREAK_CODE)
-            elif outer:
-                left = outer.pop()
-            else:
+            elif not outer:
                 self.left, self.over = left, True
-                return index
-            while not left:
-                if not outer:
-                    self.left, self.over = left, True
-                    return index + 1
+                return place
+            else:
                 left = outer.pop()
         self.left = left
         return len(signs)
