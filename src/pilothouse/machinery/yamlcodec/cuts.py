@@ -15,6 +15,7 @@ import orjson
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 
+_TRIES: Final = 4  # places with no run before the next ones are sought farther away
 _MANY: Final = 1000  # different scalars that are better read all at once
 _DIGITS: Final = re.compile("[0-9,]*")
 _SURE_DIGITS: Final = 18  # digits of a number that is one of int64
@@ -151,3 +152,24 @@ def _numbers(texts: list[str]) -> list[Any] | None:
     except orjson.JSONDecodeError:  # of one that begins with 0
         return None
     return numbers
+
+
+class Stride:
+    """How far it is to the next place where a run is looked for: farther and farther while none is found."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
+        self._now = least
+        self._tries = 0
+
+    def missed(self) -> int:
+        """Bytes to go on."""
+        self._tries += 1
+        if self._tries > _TRIES and self._now < self._most:
+            self._now *= 2
+            self._tries = 0
+        return self._now
+
+    def found(self) -> None:
+        """There may be more of them near."""
+        self._now, self._tries = self._least, 0

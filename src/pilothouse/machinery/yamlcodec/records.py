@@ -24,6 +24,7 @@ from pilothouse.machinery.yamlcodec.cuts import (
     Members,
     Read,
     Span,
+    Stride,
     text_of,
     values_of,
 )
@@ -31,6 +32,7 @@ from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import WORDS
 
 _WINDOW: Final = 16 << 10  # bytes in which an item and the next one must begin
+_FARTHEST: Final = 128 << 10  # bytes from one to the next
 _MOST_BEGUN: Final = 256  # items that are looked for in it
 _PAIRS: Final = 4  # neighbours of one level that are compared
 _LEVELS: Final = 3
@@ -51,12 +53,16 @@ _ALL_QUOTED: Final = re.compile(rb"(?:(?:%b|%b)\n)*" % (QUOTED, SINGLE))
 
 def record_spans(data: bytes, read: Read) -> Iterator[Span]:
     """The runs of a document."""
+    stride = Stride(_WINDOW, _FARTHEST)
     at = data.find(b"\n")
     while at >= 0:
         span = _run(data, at, read)
-        if span is not None:
+        if span is None:
+            at = data.find(b"\n", at + stride.missed())
+        else:
             yield span
-        at = data.find(b"\n", at + _WINDOW // 2 if span is None else span.end + 1)
+            stride.found()
+            at = data.find(b"\n", span.end + 1)
 
 
 def _form(text: bytes, listed: bool) -> bytes:

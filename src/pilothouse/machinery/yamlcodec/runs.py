@@ -22,12 +22,13 @@ from pilothouse.machinery.yamlcodec.alike import (
     Alike,
     Equal,
 )
-from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span
+from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span, Stride
 from pilothouse.machinery.yamlcodec.few import Few
 from pilothouse.machinery.yamlcodec.flows import FlowLines, flow_spans
 from pilothouse.machinery.yamlcodec.records import record_spans
 
 _STEP: Final = 512  # bytes between places where a run is looked for: one that is worth it is longer
+_FARTHEST: Final = 8 << 10
 
 
 def shortened(data: bytes, aliases: bool, read: Read) -> Shortened | None:
@@ -69,8 +70,8 @@ def _spans(
     """The runs of a document whose lines or items begin with `mark`, but for those within spans that were found."""
     ahead = [*reversed(taken)]
     at = data.find(mark)
+    stride = Stride(_STEP, _FARTHEST)
     while at >= 0:
-        behind = at + _STEP
         while ahead and ahead[-1].end <= at:
             ahead.pop()
         if ahead and ahead[-1].start <= at:
@@ -79,11 +80,13 @@ def _spans(
         for form in forms:
             found = form.at(data, at, aliases, read)
             if found is not None:
-                span, behind = found
-                if span is not None:
-                    yield span
+                if found[0] is not None:
+                    stride.found()
+                    yield found[0]
+                at = data.find(mark, found[1])
                 break
-        at = data.find(mark, behind)
+        else:
+            at = data.find(mark, at + stride.missed())
 
 
 _FORMS: Final[tuple[tuple[bytes, tuple[_Form, ...]], ...]] = (
