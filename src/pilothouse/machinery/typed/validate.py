@@ -16,6 +16,7 @@ _NUMBERS: Final = frozenset({s.INT32, s.INT64, s.FLOAT64})
 _ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
 _TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
 _TEXT_OR_NULL: Final = frozenset({str, type(None)})
+_STRUCT_OR_NULL: Final = frozenset({dict, type(None)})
 _NO_KEYS: Final = "k:{}"
 _MOST_TEXT: Final = 1 << 20  # signs of all that is told
 _SHALLOW: Final = 8  # lists and maps in each other
@@ -97,10 +98,13 @@ def _all_fit(schema: Schema) -> Callable[[Collection[Any]], bool]:
     if schema.kind in _TEXTS:
         return lambda values: set(map(type, values)) <= _TEXT_OR_NULL
     made: list[Fits] = []
+    struct = schema.kind == s.STRUCT
 
     def fit(values: Collection[Any]) -> bool:
         if not made:
             made.append(fits(schema))
+        if struct and _STRUCT_OR_NULL.issuperset(map(type, values)):
+            return all(map(made[0], filter(None, values)))  # empty ones fit
         return all(map(made[0], values))
 
     return fit
