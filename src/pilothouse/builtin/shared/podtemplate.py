@@ -20,11 +20,9 @@ Object = Mapping[str, Any]
 
 def annotation_keys(value: Object, field: Field) -> None:
     """Keys of annotations and their size, told at the map."""
-    size = 0
-    for key in field.names(value):
+    for key in field.names(value, words.are_qualified_names):
         field.all_invalid("", key, words.qualified_name(key.lower()))
-        size += len(key) + len(value[key])
-    if size > 256 * 1024:
+    if sum(map(len, value)) + sum(map(len, value.values())) > 256 * 1024:
         field.too_long("", 256 * 1024)
 
 

@@ -29,7 +29,9 @@ _COLUMNS: Final = 16 << 10  # bytes that are split at once
 _TRIED: Final = 1 << 10  # bytes that are split first
 _LONGEST: Final = 64  # bytes of an entry that may be cut off at their end
 _FRAME: Final = 6  # bytes of an entry beside its key and its value: three tags, three lengths
-_INNER: Final = 4  # of which the entry's length counts these
+_WITHIN: Final = 4  # of which the entry's length counts these
+_INNER: Final = 2  # bytes more of a value that is a message of one text
+_HEADS: Final = [f"\n{chr(size)}" for size in range(len(_SIGNS))]  # what such a value begins with
 _FEW: Final = 16  # entries that are not worth a split
 _TINY: Final = 8  # bytes of entries that are likely to be told more than once
 _SOME: Final = 2 << 10  # bytes of entries that are worth being cut at the same places
@@ -52,35 +54,48 @@ def cut(tag: str, data: bytes, text: str, at: int, end: int) -> Cut:
 
 
 def _columns(tag: str, data: bytes, at: int, end: int) -> Cut | None:
+    inner = _INNER if _is_wrapped(data, at + len(tag)) else 0
     piece = data[at:end]
     signs = piece.translate(None, _CONTENT)
     parts = piece.translate(_SPLIT).decode("latin-1").split("\0")
     # Of each entry there are so many parts: what is between tag and length, ..., key, ..., value. A tag that is
     # no such sign stands behind the value of the entry before.
-    step = _FRAME if tag < " " else _FRAME - 1
-    first = step - _FRAME
+    frame = _FRAME + inner
+    step = frame if tag < " " else frame - 1
+    first = step - frame
     count = min(len(signs), len(parts) - 1) // step - 1  # the last one may go on behind the piece
     stop = count * step
-    keys, wires = parts[first + 4 : stop : step], parts[first + 6 : stop + 1 : step]
+    keys, texts = parts[first + 4 : stop : step], parts[first + frame : stop + 1 : step]
     if first:
-        tags = [wire[-1:] for wire in wires]
+        tags = [text[-1:] for text in texts]
         count = _agree(tags, [tag] * count) if parts[0] == tag else 0
-        wires = [wire[:-1] for wire in wires]
-    else:
-        count = _agree(signs[:stop:step], tag.encode() * count)
-    empty = [parts[first + place : stop : step] for place in ((1, 2, 3, 5) if not first else (2, 3, 5))]
+        texts = [text[:-1] for text in texts]
+    column = [signs[first + place : stop : step] for place in range(-first, frame)]
+    told = dict(zip(range(-first, frame), column, strict=True))
+    empty = [parts[first + place : stop : step] for place in range(1, frame) if first + place and place != 4]
     if any(map(any, empty)):
         count = min(count, *(_agree(part, [""] * count) for part in empty))
-    for place, sign in ((2, b"\n"), (4, b"\x12")):
-        count = min(count, _agree(signs[first + place : stop : step], sign * count))
-    told, of_key, of_value = (signs[first + place : stop : step] for place in (1, 3, 5))
-    sizes, lengths = [*map(len, keys)], [*map(len, wires)]
-    count = min(count, _agree(sizes, [*of_key]), _agree(lengths, [*of_value]))
-    count = min(count, _agree([*map(add, sizes, lengths)], [size - _INNER for size in told]))
+    for place, sign in ((0, tag.encode("latin-1")), (2, b"\n"), (4, b"\x12"), (6, b"\n")):
+        if place in told:
+            count = min(count, _agree(told[place], sign * count))
+    sizes = [*map(len, keys)]
+    count = min(count, _agree(sizes, [*told[3]]), _agree([*map(len, texts)], [*told[frame - 1]]))
+    if inner:
+        count = min(count, _agree([size + inner for size in told[7]], [*told[5]]))
+        texts = [*map(add, map(_HEADS.__getitem__, told[7]), texts)]
+    count = min(count, _agree([*map(add, sizes, told[5])], [size - _WITHIN for size in told[1]]))
     if count < _FEW:
         return None
-    behind = at + count * _FRAME + sum(sizes[:count]) + sum(lengths[:count])
-    return keys[:count], wires[:count], behind
+    behind = at + count * _FRAME + sum(sizes[:count]) + sum(told[5][:count])
+    return keys[:count], texts[:count], behind
+
+
+def _is_wrapped(data: bytes, at: int) -> bool:
+    """Whether the value in an entry, whose length is at `at`, is a message of one text."""
+    size = data[at]
+    entry = data[at + 1 : at + 1 + size]
+    start, stop = entry_parts(entry, 0, size)[2:]
+    return stop - start >= _INNER and entry[start] == 10 and entry[start + 1] == stop - start - _INNER
 
 
 def _agree(one: Sequence[object], other: Sequence[object]) -> int:
@@ -113,8 +128,9 @@ def _alike(width: int, text: str, at: int, end: int) -> Cut | None:
             break
     if count * size < _SOME:
         return None
-    starts = range(at, at + count * size, size)
-    return _pieces(text, starts, key_at, key_end), _pieces(text, starts, value_at, value_end), starts.stop
+    behind = at + count * size
+    keys, wires = _pieces(text[at:behind].encode("latin-1"), size, ((key_at, key_end), (value_at, value_end)))
+    return keys, wires, behind
 
 
 def _same(signs: str) -> int:
@@ -122,13 +138,25 @@ def _same(signs: str) -> int:
     return len(signs) - len(signs.lstrip(signs[0]))
 
 
-def _pieces(text: str, starts: range, begin: int, stop: int) -> list[str]:
-    """What stands from `begin` to `stop` behind each of these places."""
-    if begin == stop:
-        return [""] * len(starts)
-    if stop - begin == 1:
-        return [*text[starts.start + begin : starts.stop : starts.step]]
-    return [text[start + begin : start + stop] for start in starts]
+def _pieces(data: bytes, size: int, places: tuple[tuple[int, int], ...]) -> tuple[list[str], ...]:
+    """What stands at these places of each of the entries, which have the same size.
+
+    Column by column that is put together with a zero behind each text, and split at these.
+    """
+    count = len(data) // size
+    step = sum(stop - begin + 1 for begin, stop in places)
+    whole = bytearray(step * count)
+    column = 0
+    for begin, stop in places:
+        for place in range(begin, stop):
+            whole[column::step] = data[place::size]
+            column += 1
+        column += 1
+    parts = whole.decode("latin-1").split("\0")
+    if len(parts) == len(places) * count + 1:
+        return tuple(parts[first : -1 : len(places)] for first in range(len(places)))
+    text, starts = data.decode("latin-1"), range(0, len(data), size)
+    return tuple([text[start + begin : start + stop] for start in starts] for begin, stop in places)
 
 
 def _mixed(tag: str, text: str, at: int, end: int) -> Cut:

@@ -245,7 +245,7 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0)
         else:
             value, at = _number(way, data, at, end)
             put(found, way, way.tag + value if way.packed else value)
-        if tag == last and at - start < SHORT:
+        if tag == last and at - start < SHORT and data.startswith(data[start:at], at):
             at = put_again(found[way.number], way, data, start, at, end)
         last = tag
     return _EMPTY if only_check else _written(fields, found, depth)

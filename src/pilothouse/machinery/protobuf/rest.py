@@ -149,7 +149,7 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
             if way.message is None or way.label == MAP:  # all that matters of them is where they end
                 at = _more(way, tag, data, at, end if way.label == MAP else min(look, end))
             put(found, way, data[start:at])
-        if tag == last and at - start < SHORT:
+        if tag == last and at - start < SHORT and data.startswith(data[start:at], at):
             at = put_again(found[way.number], way, data, start, at, end)
         last = tag
     if at > end:

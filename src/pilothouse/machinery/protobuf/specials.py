@@ -33,6 +33,7 @@ from pilothouse.machinery.quantity import QuantityError, are_canonical, parse, s
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
 _HEAD: Final = itemgetter(slice(2))
+_HEADS: Final = {size + 2: f"\n{chr(size)}" for size in range(128)}  # what a text begins with, by its length with that
 _RFC3339: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]{1,99}))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
@@ -259,10 +260,9 @@ def decode_quantities(wires: list[str]) -> list[str]:
     """As `decode_quantity` of each wire text; those that are shown as they are sent are found together."""
     texts = with_thousandths([wire[2:] for wire in wires])
     odd = {index for index, _ in doubtful(texts, are_canonical)}
-    heads = [*zip(map(_HEAD, wires), map(len, wires), strict=True)]
-    strange = {(head, size) for head, size in set(heads) if size < 2 or head != f"\n{chr(size - 2)}"}
-    if strange:
-        odd.update(index for index, head in enumerate(heads) if head in strange)
+    heads, usual = [*map(_HEAD, wires)], [*map(_HEADS.get, map(len, wires))]
+    if heads != usual:
+        odd.update(index for index, head in enumerate(heads) if head != usual[index])
     for index in sorted(odd):
         texts[index] = decode_quantity(wires[index].encode("latin-1"))
     return texts
@@ -369,4 +369,4 @@ def decode_raw(payload: bytes) -> Any:
     try:
         return jsonpieces.loads(payload[at:])
     except orjson.JSONDecodeError as error:
-        raise ProtobufError(f"embedded object is not JSON: {error}") from None
+        raise BadValue(f"embedded object is not JSON: {error}") from None
