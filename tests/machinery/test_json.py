@@ -244,3 +244,9 @@ def test_recorded_answers_are_written_to_the_byte() -> None:
         if "json" in answer and answer["json"].endswith("\n"):
             value = plain_floats(loads(answer["json"].encode()))
             assert dumps(value) + b"\n" == answer["json"].encode(), answer["why"]
+
+
+def test_what_was_read_in_vain_leaves_no_duplicates() -> None:
+    twice, once = ",".join(['{"a":1,"a":2}'] * 40), ",".join(['{"a":1}'] * 400)
+    document = '{"l":[%s],"deep":%s,"m":[%s]}' % (twice, "[" * 1500 + "]" * 1500, once)  # noqa: UP031
+    assert duplicates(document.encode()) == [f'duplicate field "l[{index}].a"' for index in range(40)]

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 import orjson
 
+from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import jsondeep, jsonexact, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats, may_have_odd_floats
 from pilothouse.machinery.goquote import quote
@@ -41,6 +44,7 @@ _MOST_FINDINGS: Final = 100
 _BEGINNING: Final = 32 << 10  # bytes of a document in which so many may be found
 _MANY_BEGINNINGS: Final = 4 * _BEGINNING
 _CONTAINERS: Final = (dict, list)
+_OBJECTS: Final = {dict}
 
 
 class GoFloat(float):
@@ -114,18 +118,28 @@ def _repeated_in(data: bytes) -> list[str]:
 
 
 def _parts(path: str, value: Any, repeated: Repeated) -> Iterator[tuple[str, Any, bool]]:
+    """What is in a container and may be a repeated member, or have one in it."""
     if value.__class__ is list:
-        for index, item in enumerate(value):
+        for index, item in doubtful(value, partial(_are_plain, repeated)):
             yield f"{path}[{index}]", item, False
         return
-    seen: dict[str, bool] = {}  # whether it was told already that a key stands there again
-    for key, item in repeated.get(id(value)) or value.items():
-        told = seen.get(key)
-        if told:
-            continue
-        again = told is not None
-        seen[key] = again
-        yield f"{path}.{key}" if path else key, item, again
+    pairs = repeated.get(id(value))
+    seen = set()
+    for key, item in pairs or value.items():
+        if pairs is not None:
+            yield f"{path}.{key}" if path else key, item, key in seen
+            seen.add(key)
+        elif item.__class__ in _CONTAINERS:
+            yield f"{path}.{key}" if path else key, item, False
+
+
+def _are_plain(repeated: Repeated, items: Sequence[Any]) -> bool:
+    """Whether surely no object in some values repeats a member."""
+    kinds = set(map(type, items))
+    if kinds != _OBJECTS:
+        return kinds.isdisjoint(_CONTAINERS)
+    inner = chain.from_iterable(map(dict.values, items))
+    return repeated.keys().isdisjoint(map(id, items)) and set(map(type, inner)).isdisjoint(_CONTAINERS)
 
 
 # orjson leaves its buffer, which is of some KiB at least, behind a short text. What is kept should be no longer than

@@ -128,7 +128,7 @@ def exact(data: bytes) -> tuple[Any, Repeated]:
             repeated[id(made)] = pairs
         return made
 
-    return _parse(data.decode("utf-8", "surrogateescape"), Literal, an_object), repeated
+    return _parse(data.decode("utf-8", "surrogateescape"), Literal, an_object, repeated.clear), repeated
 
 
 def _float(text: str) -> float:
@@ -146,7 +146,9 @@ def _merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _parse(text: str, real: Callable[[str], float], an_object: _Pairs) -> Any:
+def _parse(text: str, real: Callable[[str], float], an_object: _Pairs, again: Callable[[], None] = lambda: None) -> Any:
+    """The value. `again` is called when it is read a second time: what was made before is gone."""
+
     def whole(digits: str) -> int | float:
         if len(digits) <= _LONG_DIGITS:
             return int(digits)
@@ -166,6 +168,7 @@ def _parse(text: str, real: Callable[[str], float], an_object: _Pairs) -> Any:
             text, object_pairs_hook=make, parse_float=real, parse_int=integer, parse_constant=_no_constant
         )
     except (RecursionError, ValueError):
+        again()
         value = _Reader(text, make, real, whole).read()
     return _whole(value) if make is not an_object else value
 

@@ -41,6 +41,7 @@ _FEW: Final = 1000  # containers
 _WORTH: Final = 64  # bytes that are emptied
 _NEAR: Final = 4096  # bytes of what is known, and passed over
 
+_NEXT: Final = 64  # bytes in which most containers end
 _WINDOW: Final = 4096  # bytes
 _OPENS: Final = b"\x01"
 _CLOSES: Final = b"\xff"
@@ -157,9 +158,10 @@ class _Walk:
 
         Where so many brackets are open that none of a window can be the one, they are only counted.
         """
-        at, level = self.at, 1
+        at, level, size = self.at, 1, _NEXT
         while at < most:
-            end = at + _WINDOW
+            end = at + size
+            size = min(2 * size, _WINDOW)
             if self.plain.count(b'"', at, end) % 2:  # it shall not end in a text
                 end = self.plain.find(b'"', end) + 1
                 if not end:
