@@ -71,6 +71,12 @@ def entries_at_random() -> bytes:
                     for n in range(SIZE // 14))  # fmt: skip
 
 
+def shuffled(parts: Iterator[bytes]) -> bytes:
+    found = [*parts]
+    random.Random(3).shuffle(found)
+    return b"".join(found)
+
+
 PROTOBUFS: Final[tuple[Body, ...]] = (
     ("empty containers", "pods", lambda: pod(fill(b"\x12\x00"))),
     ("empty containers in disorder", "pods", lambda: pod(fill(b"\x12\x00") + b"\x0a\x00")),
@@ -118,6 +124,14 @@ PROTOBUFS: Final[tuple[Body, ...]] = (
     ("amounts", "resourcequotas",
      lambda: enveloped("ResourceQuota", field(2, b"".join(
          field(1, field(1, b"k%d" % n) + field(2, field(1, b"%dm" % n))) for n in range(SIZE // 20))))),
+    ("entries shuffled", "configmaps", lambda: enveloped("ConfigMap", shuffled(
+        field(2, field(1, b"k%d" % n) + field(2, b"v")) for n in range(SIZE // 13)))),
+    ("amounts of any length, shuffled", "pods", lambda: pod(field(2, field(8, shuffled(
+        field(1, field(1, b"%x" % (n * n)) + field(2, field(1, b"%dm" % n))) for n in range(SIZE // 20)))))),
+    ("numbers that are not packed, all different", "pods",
+     lambda: pod(field(14, b"".join(b"\x20" + varint(n * 7919) for n in range(SIZE // 5))))),
+    ("texts, the last one cut off", "pods",
+     lambda: pod(field(2, b"".join(field(4, b"a%d" % n) for n in range(SIZE // 8)) + b"\x22\x7f"))),
     ("raw JSON of a million numbers", "configmaps",
      lambda: enveloped("ConfigMap", field(1, field(17, field(7, field(1, b"[" + fill(b"1,") + b"1]")))))),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.again import Again
 from pilothouse.machinery.protobuf.packed import PACKED, check_packed
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, ONE, Slot
-from pilothouse.machinery.protobuf.small import Single, Unknown
+from pilothouse.machinery.protobuf.small import Single, Unknown, numbers_with
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     FIXED32,
@@ -237,6 +237,8 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0)
                 found.setdefault(way.number, {})[key] = written
             elif way.once:
                 found[way.number] = data[value_at:at]
+            elif only_check and way.message is None:  # of a list of texts all that matters is where they end
+                at = more_of(way, tag, data, at, min(look, end))
             else:
                 value = data[value_at:at]
                 if way.label == LIST or only_check:  # parts of a message can be put in order when all are known
@@ -245,10 +247,26 @@ def _read(fields: Known, data: bytes, depth: int, only_check: bool, at: int = 0)
         else:
             value, at = _number(way, data, at, end)
             put(found, way, way.tag + value if way.packed else value)
-        if tag == last and at - start < SHORT and data.startswith(data[start:at], at):
+        if tag == last and at - start < SHORT and way.number in found and data.startswith(data[start:at], at):
             at = put_again(found[way.number], way, data, start, at, end)
         last = tag
     return _EMPTY if only_check else _written(fields, found, depth)
+
+
+def more_of(way: Way, tag: int, data: bytes, at: int, end: int) -> int:
+    """The place behind entries or plain values of a list that begin at `at`, up to one that is long."""
+    if tag > 127 or at > end:
+        return at
+    if way.wire == VARINT:
+        found = numbers_with(tag)(data, at, end)
+        return found.end() if found else at
+    last = end - 1
+    while at < last and data[at] == tag:
+        size = data[at + 1]
+        if size > 127 or at + 2 + size > end:
+            break
+        at += 2 + size
+    return at
 
 
 def _number(way: Way, data: bytes, at: int, end: int) -> tuple[bytes, int]:

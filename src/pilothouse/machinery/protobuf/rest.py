@@ -22,12 +22,12 @@ from pilothouse.machinery.protobuf.repair import (
     check_counts,
     known,
     length,
+    more_of,
     put,
     put_again,
     sized,
     skip,
 )
-from pilothouse.machinery.protobuf.small import numbers_with
 from pilothouse.machinery.protobuf.wire import (
     END_GROUP,
     LENGTH,
@@ -147,7 +147,7 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
             continue  # an empty part adds nothing
         else:
             if way.message is None or way.label == MAP:  # all that matters of them is where they end
-                at = _more(way, tag, data, at, end if way.label == MAP else min(look, end))
+                at = more_of(way, tag, data, at, end if way.label == MAP else min(look, end))
             put(found, way, data[start:at])
         if tag == last and at - start < SHORT and data.startswith(data[start:at], at):
             at = put_again(found[way.number], way, data, start, at, end)
@@ -155,22 +155,6 @@ def _sort(fields: Known, data: bytes, at: int, end: int, *, in_parts: bool = Fal
     if at > end:
         raise Odd
     return _written(fields, found, in_parts)
-
-
-def _more(way: Way, tag: int, data: bytes, at: int, end: int) -> int:
-    """The place behind entries or plain values of a list that begin at `at`, up to one that is long."""
-    if tag > 127 or at > end:
-        return at
-    if way.wire == VARINT:
-        found = numbers_with(tag)(data, at, end)
-        return found.end() if found else at
-    last = end - 1
-    while at < last and data[at] == tag:
-        size = data[at + 1]
-        if size > 127 or at + 2 + size > end:
-            break
-        at += 2 + size
-    return at
 
 
 def _look(fields: Known, again: Again, data: bytes, at: int, end: int, found: dict[int, Any]) -> int:
