@@ -219,12 +219,21 @@ def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, 
     made = string_map(sent, findings)
     if made is sent:  # which may be looked at again
         made = dict(sent)
-    names = list(made)
-    others = list(doubtful(list(made.values()), quantities.are_canonical))
-    for _, text in doubtful([text for _, text in others], quantities.are_readable):  # or one is refused
+    texts, odd = list(made.values()), False
+
+    def fine(run: Sequence[str]) -> bool:
+        nonlocal odd
+        if quantities.are_canonical(run):
+            return True
+        odd = True
+        return quantities.are_readable(run)
+
+    for _, text in doubtful(texts, fine):  # one that is refused is found before any is written
         quantities.shown(text)
-    for index, text in others:
-        made[names[index]] = quantities.shown(text)
+    if odd:
+        names = list(made)
+        for index, text in doubtful(texts, quantities.are_canonical):
+            made[names[index]] = quantities.shown(text)
     return made
 
 
