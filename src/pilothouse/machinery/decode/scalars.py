@@ -216,10 +216,7 @@ def are_quantities(values: Sequence[Any]) -> bool:
 
 
 def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, str]:
-    made = string_map(sent, findings)
-    if made is sent:  # which may be looked at again
-        made = dict(sent)
-    texts, odd = list(made.values()), False
+    odd = False
 
     def fine(run: Sequence[str]) -> bool:
         nonlocal odd
@@ -228,11 +225,14 @@ def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, 
         odd = True
         return quantities.are_readable(run)
 
-    for _, text in doubtful(texts, fine):  # one that is refused is found before any is written
+    for _, text in doubtful(list(sent.values()), fine):  # one that is refused is found before any is written
         quantities.shown(text)
+    made = string_map(sent, findings)
+    if made is sent:  # which may be looked at again
+        made = dict(sent)
     if odd:
         names = list(made)
-        for index, text in doubtful(texts, quantities.are_canonical):
+        for index, text in doubtful(list(made.values()), quantities.are_canonical):
             made[names[index]] = quantities.shown(text)
     return made
 
