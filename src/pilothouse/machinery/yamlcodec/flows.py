@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -15,7 +15,8 @@ from pilothouse.machinery.yamlcodec.cuts import LEAST, NAME, Items, Read, Span, 
 
 _LONG: Final = 2_000  # bytes of a line that is looked at
 _LINES: Final = re.compile(rb"\n[^\n]{%d,}+" % _LONG)
-_FLOW: Final = re.compile(rb"\n *(?:- )*(?:%b: )?(?=[\[{])" % NAME)
+_FLOW: Final = re.compile(rb"\n *(?:(?:- ){1,8}(?:%b: )?|%b: )(?=[\[{])" % (NAME, NAME))
+_DEEP: Final = (b"[" * 32, b"{" * 32)  # levels that nobody writes in one line
 _BARE: Final = re.compile(rb"[A-Za-z0-9_./+ ,:\[\]{}-]*+")
 _JSON: Final = re.compile(rb"[ !#-\[\]-~\"]*+")  # without escapes
 _LONG_TEXT: Final = re.compile(rb'"[^"]{1000}')
@@ -30,11 +31,12 @@ _QUOTING: Final = (
 )  # fmt: skip
 
 
-def flow_spans(data: bytes) -> Iterator[Span]:
-    """The values in flow style that fill long lines."""
+def flow_spans(data: bytes, taken: Sequence[Span]) -> Iterator[Span]:
+    """The values in flow style that fill long lines; not where most of it is in spans that were found already."""
     for line in _LINES.finditer(b"\n" + data):  # the first is one, too
         found = _FLOW.match(line[0])
-        if found is not None:
+        known = sum(span.end - span.start for span in taken if line.start() <= span.start < line.end())
+        if found is not None and 2 * known < len(line[0]):
             value = flow_value(line[0][found.end() :])
             if value is not None:
                 yield Span(line.start() + found.end() - 1, line.end() - 1, b"", b"", Whole(value))
@@ -67,6 +69,8 @@ class FlowLines:
 
 def flow_value(text: bytes) -> Any:
     """The value, with its members by name; None where it is not simple enough."""
+    if text.count(b"[") != text.count(b"]") or text.count(b"{") != text.count(b"}") or any(d in text for d in _DEEP):
+        return None
     try:
         if b'"' in text:
             return _json(text)

@@ -36,10 +36,10 @@ def shortened(data: bytes, aliases: bool, read: Read) -> Shortened | None:
 
     `read` gives the value of a short document.
     """
-    taken = sorted((*record_spans(data, read), *flow_spans(data)), key=lambda span: span.start)
-    spans = [*taken]
-    for mark, forms in _FORMS:
-        spans += _spans(data, mark, forms, taken, aliases, read)
+    records = [*record_spans(data, read)]
+    items = [*_spans(data, b",", _ITEMS, records, aliases, read)]
+    longer = sorted((*records, *flow_spans(data, items)), key=lambda span: span.start)
+    spans = [*longer, *items, *_spans(data, b"\n", _LINES, longer, aliases, read)]
     if not spans:
         return None
     spans.sort(key=lambda span: span.start)
@@ -89,26 +89,24 @@ def _spans(
             at = data.find(mark, at + stride.missed())
 
 
-_FORMS: Final[tuple[tuple[bytes, tuple[_Form, ...]], ...]] = (
-    (b"\n", (
-        Equal(EQUAL_LINES),
-        Alike(b"\n", b"- ", b"", ANCHOR + TEXT),
-        Alike(b"\n", b"- ", b"", QUOTED),
-        Alike(b"\n", b"- ", b"", SINGLE),
-        Alike(b"\n", b"- ", NAME + b": ", TEXT),
-        Alike(b"\n", b"", NAME + b": ", TEXT),
-        Alike(b"\n", b"", NAME + b": ", QUOTED),
-        Alike(b"\n", b"", NAME + b": ", SINGLE),
-        Alike(b"\n", b"", NUMBER + b": ", TEXT),
-        Alike(b"\n", b"", QUOTED_NAME + b": ", TEXT),
-        Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
-        FlowLines(),
-        Few(b"\n", b"- "),
-    )),
-    (b",", (
-        Equal(EQUAL_ITEMS),
-        Alike(b",", b"", b"", WORD),
-        Alike(b",", b"", NAME + b": ", WORD),
-        Few(b",", b""),
-    )),
-)  # fmt: skip
+_LINES: Final[tuple[_Form, ...]] = (
+    Equal(EQUAL_LINES),
+    Alike(b"\n", b"- ", b"", ANCHOR + TEXT),
+    Alike(b"\n", b"- ", b"", QUOTED),
+    Alike(b"\n", b"- ", b"", SINGLE),
+    Alike(b"\n", b"- ", NAME + b": ", TEXT),
+    Alike(b"\n", b"", NAME + b": ", TEXT),
+    Alike(b"\n", b"", NAME + b": ", QUOTED),
+    Alike(b"\n", b"", NAME + b": ", SINGLE),
+    Alike(b"\n", b"", NUMBER + b": ", TEXT),
+    Alike(b"\n", b"", QUOTED_NAME + b": ", TEXT),
+    Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
+    FlowLines(),
+    Few(b"\n", b"- "),
+)
+_ITEMS: Final[tuple[_Form, ...]] = (
+    Equal(EQUAL_ITEMS),
+    Alike(b",", b"", b"", WORD),
+    Alike(b",", b"", NAME + b": ", WORD),
+    Few(b",", b""),
+)
