@@ -26,6 +26,7 @@ _BARE_LIST: Final = re.compile(rb"(?:\[|- )[^:?&*!.<]*")
 _EXPONENT: Final = re.compile(rb"[0-9][eE]")
 _SECOND: Final = (b"\n---", b"\n...", b"\r---", b"\r...")  # what may begin another document
 _BEHIND: Final = "did not find expected <document start>"  # of what stands behind the only document that is read
+_CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r")
 _NONE: Final = type(None)
 _DENSE: Final = 16  # a document that is JSON is read as YAML if so many times less of it has to be read
 _BEYOND: Final = 18  # digits of a number that may be none of int64
@@ -51,7 +52,7 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     if b"\r\n" in data and b"\r\r" not in data:
         data = data.replace(b"\r\n", b"\n")  # both end a line and mean the same
     aliases = _ALIAS.search(data) is not None
-    found = _shortly(data, aliases) if len(data) >= _LONG else None
+    found = _shortly(data, aliases) if len(data) >= _LONG and _is_text(data) else None
     return _built(data, aliases) if found is None else found
 
 
@@ -155,6 +156,16 @@ def _within(item: Any) -> list[str]:
 def duplicates_text(repeated: list[str]) -> str:
     """How an error shows repeated keys."""
     return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether there are no bytes that the parser refuses wherever they stand."""
+    if len(data.translate(None, _CONTROLS)) < len(data):
+        return False
+    try:
+        return data.isascii() or bool(data.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, list[str]] | None:

@@ -164,7 +164,7 @@ def _are_names(column: list[bytes], lead: bytes) -> bool:
     return text.count(lead) >= len(column) and _ALL_NAMES.fullmatch(text.replace(lead, b"\n")[1:]) is not None
 
 
-def _scalars(column: list[bytes], slot: bytes) -> bytes | None:
+def _scalars(column: list[bytes], slot: bytes) -> str | None:
     """The scalars of lines that begin alike, one a line; None where one is not as simple as the slot wants it."""
     lead = b"\n" + slot[:-1]
     text = b"\n%b\n" % b"\n".join(column)
@@ -172,8 +172,8 @@ def _scalars(column: list[bytes], slot: bytes) -> bytes | None:
         return None
     text = text.replace(lead, b"\n")[1:]
     if slot[-1:] == b"q":
-        return text if _ALL_QUOTED.fullmatch(text) else None
-    return text if _ALL_PLAIN.fullmatch(text) and not _UNSURE.search(text) else None
+        return text_of(text) if _ALL_QUOTED.fullmatch(text) else None
+    return text_of(text) if _ALL_PLAIN.fullmatch(text) and not _UNSURE.search(text) else None
 
 
 def _values(first: list[bytes], lines: list[bytes], form: _Form, read: Read) -> list[Any] | None:
@@ -187,8 +187,7 @@ def _values(first: list[bytes], lines: list[bytes], form: _Form, read: Read) -> 
             template.append(line)
             continue
         text = _scalars(column, slot)
-        plain = None if text is None else text_of(text[:-1])
-        scalars = None if plain is None else values_of(plain.split("\n"), slot[-1:] == b"q")
+        scalars = None if text is None else values_of(text[:-1].split("\n"), slot[-1:] == b"q")
         if scalars is None:
             return None
         mark = f"mark{place}ed"
