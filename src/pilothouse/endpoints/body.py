@@ -15,6 +15,7 @@ import orjson
 
 from pilothouse.endpoints.negotiation import APPLY_CBOR, APPLY_YAML, CBOR, JSON, OFFERED, PROTOBUF, YAML, content_type
 from pilothouse.kit.aside import HEAVY, Aside, effort
+from pilothouse.kit.memo import RARE
 from pilothouse.kit.record import record
 from pilothouse.machinery import cbor, jsonpieces, protobuf, yamlcodec
 from pilothouse.machinery.decode import DecodeError, Findings, compile_decoder, decode_once, decode_parsed, read_json
@@ -252,7 +253,7 @@ class BodyDecoder:
         try:
             forget = resets(value)
             obj = (
-                decode_once(schema, value, findings)
+                decode_once(schema, value, findings, write.load.unordered if write.load.size >= RARE else None)
                 if raw is None
                 else decode_parsed(schema, raw, value, findings, write.load.unordered)
             )

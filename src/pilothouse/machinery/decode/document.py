@@ -108,9 +108,12 @@ def decode_parsed(
     return made
 
 
-def decode_once(schema: Schema, value: Any, findings: Findings | None = None) -> dict[str, Any]:
+def decode_once(
+    schema: Schema, value: Any, findings: Findings | None = None, unordered: Unordered | None = None
+) -> dict[str, Any]:
     """As decode_parsed, of a value whose members surely were there once each. Unknown fields are flagged, not told."""
     strict = findings if findings is not None else Findings()
+    strict.unordered = unordered
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:
