@@ -215,7 +215,6 @@ class TLSChannel(Channel):
         if len(data) > RECORD:
             for start in range(0, len(data), RECORD):
                 self.data_received(data[start : start + RECORD])
-            self.deliver()  # who cannot take so much says so before more is read
             return
         if self._failed:
             return
