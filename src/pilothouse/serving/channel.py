@@ -66,9 +66,6 @@ class Channel(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._user.feed(data)
 
-    def deliver(self) -> None:
-        """Hand on what was read and is still held; here nothing is."""
-
     def eof_received(self) -> bool:
         self._user.ended()
         return True  # the user decides when our half is closed
@@ -185,7 +182,7 @@ class TLSChannel(Channel):
     ends before its handshake is done.
     """
 
-    __slots__ = ("_broken", "_context", "_failed", "_incoming", "_outgoing", "_read", "_ready", "_session", "_told_end")
+    __slots__ = ("_broken", "_context", "_failed", "_incoming", "_outgoing", "_ready", "_session", "_told_end")
     scheme = "https"
 
     def __init__(
@@ -201,7 +198,6 @@ class TLSChannel(Channel):
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._session: ssl.SSLObject = cast("ssl.SSLObject", None)
-        self._read: list[bytes] = []  # until the end of the turn
         self._ready = False
         self._failed = False
         self._told_end = False
@@ -228,9 +224,7 @@ class TLSChannel(Channel):
                 if not plain:
                     self._end_of_input()
                     break
-                if not self._read:
-                    self._flusher.add_read(self)
-                self._read.append(plain)
+                self._user.feed(plain)
         except ssl.SSLWantReadError:
             pass  # the rest of a record is on its way
         except ssl.SSLError:
@@ -238,12 +232,6 @@ class TLSChannel(Channel):
             return
         if self._outgoing.pending:  # the answer to a key update
             self._pass_on()
-
-    def deliver(self) -> None:
-        """Hand on what was read in this turn of the loop."""
-        read, self._read = self._read, []
-        for plain in read:
-            self._user.feed(plain)
 
     def _handshake(self, data: bytes) -> bool:
         try:
@@ -265,7 +253,6 @@ class TLSChannel(Channel):
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._ready and self._broken is not None:
             self._broken()
-        self.deliver()
         super().connection_lost(exc)
 
     def _fail(self) -> None:
@@ -281,7 +268,6 @@ class TLSChannel(Channel):
     def _end_of_input(self) -> None:
         if not self._told_end:
             self._told_end = True
-            self.deliver()
             self._user.ended()
 
     def eof_received(self) -> bool:

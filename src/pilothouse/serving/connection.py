@@ -442,7 +442,6 @@ class Connection:
 
     def drain_begins(self) -> None:
         """The server takes no new connections: close this one now if it has nothing to do."""
-        self._channel.deliver()
         if self.state == WAIT and not self._ahead:
             self._close()
 
@@ -469,7 +468,6 @@ class Connection:
         self._timer = self._shared.loop.call_later(delay, self._tick)
 
     def _tick(self) -> None:
-        self._channel.deliver()  # a request may have come just now
         limits, state = self._shared.limits, self.state
         if state in (BUSY, UPGRADED):
             self._look_for_stall()
