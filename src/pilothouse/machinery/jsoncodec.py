@@ -124,13 +124,16 @@ def _parts(path: str, value: Any, repeated: Repeated) -> Iterator[tuple[str, Any
             yield f"{path}[{index}]", item, False
         return
     pairs = repeated.get(id(value))
-    seen = set()
+    seen: set[str] = set()
+    told: set[str] = set()
     for key, item in pairs or value.items():
-        if pairs is not None:
-            yield f"{path}.{key}" if path else key, item, key in seen
+        again = key in seen
+        if item.__class__ in _CONTAINERS or (again and key not in told):
+            yield f"{path}.{key}" if path else key, item, again
+            if again:
+                told.add(key)
+        if pairs is not None and not again:
             seen.add(key)
-        elif item.__class__ in _CONTAINERS:
-            yield f"{path}.{key}" if path else key, item, False
 
 
 def _are_plain(repeated: Repeated, items: Sequence[Any]) -> bool:
