@@ -9,6 +9,7 @@ from pilothouse.builtin.shared.amounts import nanos
 from pilothouse.builtin.shared.claims import claim_template
 from pilothouse.builtin.shared.projected import downward_files, key_paths, mode, projected
 from pilothouse.builtin.shared.volumesources import COMMON, LONG_TARGET, git_repo, needs, one_source
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field, Rule, one_of
 
@@ -129,7 +130,10 @@ def volumes(items: Sequence[Object], field: Field, pod: str = "") -> dict[str, O
     """Judge `volumes`, told from the list; return them by name. `pod`: the pod's name, empty for a template."""
     found: dict[str, Object] = {}
     made = {f"{pod}-{one.get('name', '')}" for one in items if pod and one.get("ephemeral") is not None}
-    for index, value in enumerate(items):
+    one_each = len(items) > RUN and len({one.get("name", "") for one in items}) == len(items)
+    seen: set[int] = set()
+    for index, value in doubtful(items, _are_plain) if one_each else enumerate(items):
+        seen.add(index)
         before = len(field.found)
         _source(value, field, pod)
         name = value.get("name", "")
@@ -151,4 +155,17 @@ def volumes(items: Sequence[Object], field: Field, pod: str = "") -> dict[str, O
             field.prefix(before, f"[{index}]")
             if field.full:
                 break
+    if one_each:
+        found.update(
+            (value["name"], value) for index, value in enumerate(items) if index not in seen and _is_plain(value)
+        )
     return found
+
+
+def _is_plain(value: Object) -> bool:
+    """An empty directory that says no more: nothing in it but the name can be wrong."""
+    return len(value) == 2 and value.get("emptyDir") == {} and "name" in value
+
+
+def _are_plain(values: Sequence[Object]) -> bool:
+    return all(map(_is_plain, values)) and words.are_labels([value["name"] for value in values])
