@@ -189,6 +189,17 @@ JSONS: Final[tuple[Body, ...]] = (
      + b"}}]}}"),
 )  # fmt: skip
 
+
+def _listed(one: bytes, size: int) -> bytes:
+    """A list or an object of so many as fit, two numbers in each."""
+    return b"x:\n" + b"".join(one % (number, number) for number in range(SIZE // size))
+
+
+def _of_many_forms(number: int) -> bytes:
+    members = (b"  b: %d\n" % number, b"  c: x\n", b"  d:\n  - y\n", b"  e: 1.5\n")
+    return b"- a: v%d\n" % number + b"".join(one for bit, one in enumerate(members) if number * 2654435761 >> bit & 1)
+
+
 YAMLS: Final[tuple[Body, ...]] = (
     ("words in a flow", "configmaps", lambda: b"x: [" + fill(b"a,") + b"]"),
     ("numbers in a flow", "configmaps", lambda: b"x: [" + fill(b"1,") + b"]"),
@@ -204,6 +215,16 @@ YAMLS: Final[tuple[Body, ...]] = (
     ("a long number", "configmaps", lambda: b"a: " + b"1" * SIZE),
     ("comments", "configmaps", lambda: fill(b"#\n")),
     ("questions", "configmaps", lambda: fill(b"?\n")),
+    ("objects that differ in their texts", "configmaps", lambda: _listed(b"- name: a%d\n  value: x\n  b: c%d\n", 32)),
+    ("objects by name", "configmaps", lambda: _listed(b" k%d:\n  a: b%d\n", 20)),
+    ("flow style, a line each", "configmaps", lambda: _listed(b"- {name: a%d, value: [%d]}\n", 30)),
+    ("JSON, a line each", "configmaps", lambda: _listed(b'- {"name": "a%d", "value": [%d]}\n', 36)),
+    ("few lines in turns", "configmaps", lambda: b"x:\n" + fill(b"- a\n- b: c\n- [d]\n- 'e'\n- 1\n")),
+    ("lists in a flow", "configmaps", lambda: b"x: [" + fill(b"[a,[b]],") + b"]"),
+    ("names that are numbers", "configmaps", lambda: _listed(b" 1%d: a%d\n", 18)),
+    ("texts in quotes", "configmaps", lambda: _listed(b'- "a %d: %d"\n', 19)),
+    ("objects of many forms", "configmaps", lambda: b"x:\n" + b"".join(map(_of_many_forms, range(SIZE // 22)))),
+    ("comments behind values", "configmaps", lambda: _listed(b" k%d: v # %d\n", 20)),
 )
 
 _ADD: Final = {"op": "add", "path": "/data/a", "value": "b"}
