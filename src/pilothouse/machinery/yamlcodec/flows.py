@@ -13,9 +13,8 @@ from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.jsoncodec import surely_unique
 from pilothouse.machinery.yamlcodec.cuts import LEAST, NAME, Items, Read, Span, Whole, values_of
 
-_LONG: Final = 2_000  # bytes of a line that is looked at
-_LINES: Final = re.compile(rb"\n[^\n]{%d,}+" % _LONG)
-_FLOW: Final = re.compile(rb"\n *(?:(?:- ){1,8}(?:%b: )?|%b: )(?=[\[{])" % (NAME, NAME))
+_LONG: Final = 2_000  # bytes; a line of twice as many is looked at
+_FLOW: Final = re.compile(rb" {0,200}+(?:(?:- ){1,8}(?:%b: )?|%b: )(?=[\[{])" % (NAME, NAME))
 _DEEP: Final = (b"[" * 32, b"{" * 32)  # levels that nobody writes in one line
 _BARE: Final = re.compile(rb"[A-Za-z0-9_./+ ,:\[\]{}-]*+")
 _JSON: Final = re.compile(rb"[ !#-\[\]-~\"]*+")  # without escapes
@@ -33,13 +32,25 @@ _QUOTING: Final = (
 
 def flow_spans(data: bytes, taken: Sequence[Span]) -> Iterator[Span]:
     """The values in flow style that fill long lines; not where most of it is in spans that were found already."""
-    for line in _LINES.finditer(b"\n" + data):  # the first is one, too
-        found = _FLOW.match(line[0])
-        known = sum(span.end - span.start for span in taken if line.start() <= span.start < line.end())
-        if found is not None and 2 * known < len(line[0]):
-            value = flow_value(line[0][found.end() :])
+    for start, end in _long_lines(data):
+        known = sum(span.end - span.start for span in taken if start <= span.start < end)
+        found = _FLOW.match(data, start) if 2 * known < end - start else None
+        if found is not None:
+            value = flow_value(data[found.end() : end])
             if value is not None:
-                yield Span(line.start() + found.end() - 1, line.end() - 1, b"", b"", Whole(value))
+                yield Span(found.end(), end, b"", b"", Whole(value))
+
+
+def _long_lines(data: bytes) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(data):
+        if data.find(b"\n", at, at + _LONG) >= 0:
+            at += _LONG
+            continue
+        end = data.find(b"\n", at)
+        end = end if end >= 0 else len(data)
+        yield data.rfind(b"\n", 0, at) + 1, end
+        at = end + 1
 
 
 class FlowLines:
