@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.jsoncodec import surely_unique
 from pilothouse.machinery.yamlcodec.cuts import LEAST, NAME, Items, Read, Span, Whole, values_of
@@ -93,7 +94,7 @@ def flow_value(text: bytes) -> Any:
 def _json(text: bytes) -> Any:
     if not _JSON.fullmatch(text) or may_have_floats(text) or has_digits(text, _BEYOND) or _LONG_TEXT.search(text):
         return None
-    return _sorted(orjson.loads(text), text)
+    return _sorted(jsonpieces.loads(text), text)
 
 
 def _sorted(value: Any, text: bytes) -> Any:
@@ -104,7 +105,7 @@ def _sorted(value: Any, text: bytes) -> Any:
     if not surely_unique(text, value):
         return None
     ordered = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    return value if ordered == orjson.dumps(value) else orjson.loads(ordered)
+    return value if ordered == orjson.dumps(value) else jsonpieces.loads(ordered)
 
 
 def _bare(text: bytes) -> Any:
@@ -115,7 +116,7 @@ def _bare(text: bytes) -> Any:
         text = text.replace(sign, instead)
     if b" " in text or b'""' in text:
         return None
-    value = orjson.loads(text)
+    value = jsonpieces.loads(text)
     parts = text.decode("ascii").split('"')
     scalars, behind = parts[1::2], parts[2::2]
     odd = _odd([*dict.fromkeys(scalars)])
@@ -125,7 +126,7 @@ def _bare(text: bytes) -> Any:
         return None
     shown = [odd.get(scalar) or f'"{scalar}"' for scalar in scalars]
     text = "".join(chain.from_iterable(zip(parts[::2], shown, strict=False))).encode() + parts[-1].encode()
-    return _sorted(orjson.loads(text), text)
+    return _sorted(jsonpieces.loads(text), text)
 
 
 def _odd(scalars: list[str]) -> dict[str, str] | None:
