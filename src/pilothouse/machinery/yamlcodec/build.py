@@ -134,16 +134,14 @@ class Builder:
                     key = _NO_KEY
                     continue
             else:
-                value = self._alias(event.anchor or "", count)
+                self.count = count
+                value = self._alias(event.anchor or "")
                 count = self.count
             if made is None:
                 return value
-            if self._cuts and value.__class__ is str and value in self._cuts:
-                self.count = count
-                made, key = self._put(made, key, value, event)
-                count = self.count
-            else:
-                key = self._add(made, key, value, event)
+            self.count = count
+            made, key = self._place(made, key, value, event)
+            count = self.count
 
     def _plain(self, text: str) -> Any:
         """What a plain scalar means that begins as numbers do."""
@@ -158,8 +156,7 @@ class Builder:
             self.anchors[event.anchor] = value
         return value
 
-    def _alias(self, anchor: str, count: int) -> Any:
-        self.count = count
+    def _alias(self, anchor: str) -> Any:
         if anchor not in self.anchors:
             raise TextError(f"yaml: unknown anchor '{anchor}' referenced")
         if self.anchors[anchor] is _UNFINISHED:
@@ -190,6 +187,12 @@ class Builder:
         elif key is not _CUT:  # what stands behind a mark means nothing
             self._set(made, key, value, event)
         return _NO_KEY
+
+    def _place(self, made: Any, key: Any, value: Any, event: Any) -> tuple[Any, Any]:
+        """Puts what came into a collection, or the run for which it is a mark: that, and the key whose value comes."""
+        if value.__class__ is str and value in self._cuts:
+            return self._put(made, key, value, event)
+        return made, self._add(made, key, value, event)
 
     def _put(self, made: Any, key: Any, mark: str, event: Any) -> tuple[Any, Any]:
         """Puts the run that was cut out at a mark into a collection: that, and the key whose value comes next."""

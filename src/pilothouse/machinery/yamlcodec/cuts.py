@@ -19,6 +19,10 @@ _TRIES: Final = 4  # places with no run before the next ones are sought farther 
 _MANY: Final = 1000  # different scalars that are better read all at once
 _DIGITS: Final = re.compile("[0-9,]*")
 _SURE_DIGITS: Final = 18  # digits of a number that is one of int64
+# Not of the digits of other scripts: those are texts.
+_WHOLE: Final = re.compile(f"[1-9][0-9]{{0,{_SURE_DIGITS - 1}}}")
+    "[1-9][0-9]{0,%d}" % (_SURE_DIGITS - 1)
+)  # not of the digits of other scripts: they are texts
 _ODD: Final = re.compile("[\x80-\xa0\u2028\u2029\ufeff\ufffe\uffff]")  # controls, breaks, marks
 LEAST: Final = 64  # lines or items that are worth a cut
 
@@ -131,7 +135,7 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
         return list(texts)
     meant: dict[str, Any] = {}
     for text in special:
-        value = int(text) if text.isdigit() and len(text) < 19 and text[0] != "0" else resolve(text)
+        value = int(text) if _WHOLE.fullmatch(text) else resolve(text)
         if value.__class__ is float:
             if not isfinite(value):
                 return None

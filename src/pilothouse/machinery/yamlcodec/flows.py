@@ -72,6 +72,8 @@ class FlowLines:
         start = data.index(between, at + 1)
         end = data.rindex(between, start, behind)
         text = data[start + len(between) : end]
+        if _BETWEEN.encode() in text:
+            return None, behind
         lines = text.count(b"\n") + 1
         mark = b',"%b",' if b'"' in text else b",%b,"
         values = flow_value(b"[%b]" % text.replace(between, mark % _BETWEEN.encode()))

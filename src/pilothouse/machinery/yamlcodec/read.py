@@ -1,4 +1,4 @@
-"""Reading YAML event by event, without recursion, into what the equal JSON document would have given."""
+"""Reading YAML into what the equal JSON document would have given: as JSON, in runs, or event by event."""
 
 from __future__ import annotations
 
