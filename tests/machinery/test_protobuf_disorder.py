@@ -25,6 +25,7 @@ from pilothouse.machinery.protobuf.wire import (
     varint,
 )
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.unordered import put_all_in_order
 
 EXTENSIONS = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 KINDS = (
@@ -191,7 +192,7 @@ def test_a_long_map_may_be_put_in_order_later() -> None:
     obj = protobuf.decode_message(builtin_types().get(CORE, "ConfigMap"), data, unordered=waiting)
     assert waiting == [obj["data"]] and list(obj["data"]) == keys
     obj["copy"] = [{"spec": dict(obj["data"])}]
-    protobuf.put_all_in_order(obj)
+    put_all_in_order(obj)
     assert list(obj["data"]) == list(obj["copy"][0]["spec"]) == sorted(keys)
     short = protobuf.decode_message(builtin_types().get(CORE, "ConfigMap"), data[:1000], unordered=waiting)
     assert list(short["data"]) == sorted(short["data"])

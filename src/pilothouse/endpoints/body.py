@@ -87,7 +87,7 @@ def _at(value: Any, path: str) -> Any:
     return value
 
 
-def _written(obj: Object) -> bytes | None:
+def written(obj: Object) -> bytes | None:
     """The JSON of an object. None for what is too deep, which is refused when it is written, and for some numbers."""
     try:
         return orjson.dumps(obj)
@@ -180,7 +180,7 @@ class BodyDecoder:
             write.load.put_in_order(obj)
         obj = self.finish(obj)
         if len(data) >= HEAVY:
-            write.load.text = text = _written(obj)
+            write.load.text = text = written(obj)
             if text is not None and len(text) > _MOST_GROWTH * self._limit:  # defaults may make much of little
                 raise too_large(self._limit)
         return obj

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import orjson
-
+from pilothouse.endpoints.body import written
 from pilothouse.endpoints.scope import Scope
 from pilothouse.kit.aside import HEAVY
 from pilothouse.registry.managed.objects import managed_fields, with_entries
@@ -40,7 +39,7 @@ class Owners:
         obj = self._make(before)
         entries = managed_fields(before)
         later = self._later and write.load.size >= HEAVY and managed_fields(obj) == entries
-        text = _written(obj) if later else None
+        text = written(obj) if later else None
         if text is None:
             self._last = None
             return scope.body.to_hub(scope.owner.updated(obj, before, write))
@@ -53,14 +52,7 @@ class Owners:
         if self._last is None:
             return None
         before, obj, text = self._last
-        if _written(obj) != text:  # parts of it were changed since
+        if written(obj) != text:  # parts of it were changed since
             before = self._scope.body.from_hub(self._scope.store.codec.decode(current))
             obj = self._make(before)
         return managed_fields(self._scope.owner.updated(obj, before, self._write)) or []
-
-
-def _written(obj: Object) -> bytes | None:
-    try:
-        return orjson.dumps(obj)
-    except TypeError:
-        return None

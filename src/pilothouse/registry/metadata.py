@@ -36,8 +36,9 @@ OWNERS_WARNING: Final = (
 _BANNED_OWNERS: Final = frozenset({("v1", "Event")})
 
 Owners = Callable[[], list[Object]]
-NewOwners = Callable[[StoredObject], list[Object] | None]  # None: they are known already
 """The metadata.managedFields of a new object."""
+NewOwners = Callable[[StoredObject], list[Object] | None]
+"""The same of what was made of a stored object; None where they are known already."""
 
 
 def ordered(metadata: dict[str, Any]) -> dict[str, Any]:

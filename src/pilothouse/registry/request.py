@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from pilothouse.kit.memo import RARE
 from pilothouse.kit.record import record
-from pilothouse.machinery import protobuf
 from pilothouse.machinery.errors import Cause
+from pilothouse.machinery.unordered import Unordered, put_all_in_order
 from pilothouse.registry.behaviour import Context
 
 Object = dict[str, Any]
@@ -42,13 +42,13 @@ class Load:
     empty: frozenset[str] = frozenset()
     floats: frozenset[str] = frozenset()
     text: bytes | None = None
-    unordered: list[dict[str, Any]] = field(default_factory=list)
+    unordered: Unordered = field(default_factory=list)
 
     def put_in_order(self, obj: Object) -> None:
         """What is kept or shown has its maps in order."""
         if self.unordered:
             self.unordered.clear()
-            protobuf.put_all_in_order(obj)
+            put_all_in_order(obj)
 
     def at_least(self, size: int) -> None:
         if size > self.size:

@@ -258,30 +258,25 @@ class GenericStore:
         resource = self.resource
         key = resource.key(write.namespace, name)
         created = False
-        shown: StoredObject | None = None
         free = resource.unconditional_update if unconditional is None else unconditional
+        pending = Pending(self.claims)
         alone = await self._alone(key, write, create)
         rules = _Rules(free, leaves and alone, owners)
-        pending = Pending(self.claims)
 
         async def transform(current: StoredObject | None) -> bytes:
-            nonlocal created, shown
+            nonlocal created
             created = current is None
             if current is None:
                 if not create:
                     raise missing(resource, name)
-                value = await self._created_by_update(name, produce, write, pending)
-            else:
-                value = await self._changed(current, name, produce, write, rules, pending)
-            if write.dry_run:
-                shown = StoredObject(key, value, current.revision if current else 0)
-            return current.value if write.dry_run and current else value
+                return await self._created_by_update(name, produce, write, pending)
+            return await self._changed(current, name, produce, write, rules, pending)
 
         try:
             for _ in range(CONFLICT_TRIES):
                 try:
                     if write.dry_run:
-                        return await self._dry_update(key, name, transform, lambda: shown), created
+                        return await self._dry_update(key, transform), created
                     stored = await self._store(key, transform, applies)
                     await pending.settle(True)
                     return stored, created
@@ -324,22 +319,13 @@ class GenericStore:
 
         return await self.storage.update(key, lean, ttl=ttl)
 
-    async def _dry_update(
-        self,
-        key: str,
-        name: str,
-        transform: Callable[[StoredObject | None], Awaitable[bytes]],
-        shown: Callable[[], StoredObject | None],
-    ) -> StoredObject:
+    async def _dry_update(self, key: str, transform: Callable[[StoredObject | None], Awaitable[bytes]]) -> StoredObject:
         current: StoredObject | None
         try:
             current = await self.storage.get(key)
         except stored_errors.NotFound:
             current = None
-        await transform(current)
-        answer = shown()
-        assert answer is not None, name
-        return answer
+        return StoredObject(key, await transform(current), current.revision if current else 0)
 
     async def _created_by_update(self, name: str, produce: Produce, write: Write, pending: Pending) -> bytes:
         obj = await produce(None)

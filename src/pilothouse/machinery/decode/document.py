@@ -15,8 +15,8 @@ from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
 from pilothouse.machinery.decode.outline import is_of_lists, outline
 from pilothouse.machinery.jsoncodec import dumps, exact, loads, surely_unique
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.unordered import Unordered
 
-Unordered = list[dict[str, Any]]
 Decoder = Callable[[Any, Findings], dict[str, Any]]
 
 

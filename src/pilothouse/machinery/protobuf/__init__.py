@@ -6,7 +6,6 @@ messages.
 
 from pilothouse.machinery.protobuf.decoder import decode_message
 from pilothouse.machinery.protobuf.encoder import encode_message
-from pilothouse.machinery.protobuf.entries import put_all_in_order
 from pilothouse.machinery.protobuf.envelope import (
     CONTENT_TYPE,
     PREFIX,
@@ -36,7 +35,6 @@ __all__ = [
     "list_item",
     "list_pieces",
     "prepare",
-    "put_all_in_order",
     "read_watch_event",
     "unwrap",
     "watch_event",

@@ -17,7 +17,7 @@ from pilothouse.machinery.protobuf import plan, specials
 from pilothouse.machinery.protobuf.absent import absent, empty_literal, members, most_filled, most_items
 from pilothouse.machinery.protobuf.again import Again, Messages, Numbers
 from pilothouse.machinery.protobuf.encoder import lazily, tag
-from pilothouse.machinery.protobuf.entries import MANY, Unordered, entry_reader, put_in_order
+from pilothouse.machinery.protobuf.entries import MANY, entry_reader
 from pilothouse.machinery.protobuf.packed import PACKED
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import MAX_DEPTH, check, repair
@@ -37,6 +37,7 @@ from pilothouse.machinery.protobuf.wire import (
     run,
 )
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.unordered import Unordered, put_in_order
 
 _SOON: Final = 1024  # bytes of a list of plain values that are read before it is looked whether they come again
 _LATE: Final = 16384  # bytes of a list of messages

@@ -13,14 +13,12 @@ from itertools import islice
 from operator import le
 from typing import Any, Final
 
-from pilothouse.kit import sorting
 from pilothouse.kit.runs import RUN
 from pilothouse.machinery.protobuf.cutting import cut
 from pilothouse.machinery.protobuf.repair import entry_parts, length
 from pilothouse.machinery.protobuf.wire import ProtobufError, narrow, read_unsigned, run
+from pilothouse.machinery.unordered import Unordered, put_in_order
 
-# Maps that are not by key so far
-Unordered = list[dict[str, Any]]
 # (data, the same as wire text, from, to, where to add maps in disorder, what was read so far, its last key, depth) ->
 # the map, and the place behind it; any map, and the place of the first entry that cannot be read, if there is one
 Reader = Callable[..., tuple[dict[str, Any], int]]
@@ -142,28 +140,6 @@ def gathered(keys: list[str], values: list[Any], unordered: Unordered) -> dict[s
             return dict(sorted(made.items()))
         unordered.append(made)
     return made
-
-
-def put_in_order(unordered: Unordered) -> None:
-    """Makes each of these maps one by key, and forgets them."""
-    for made in unordered:
-        keys = sorting.in_order(made)
-        values = [*map(made.__getitem__, keys)]
-        made.clear()
-        made.update(zip(keys, values, strict=True))
-    unordered.clear()
-
-
-def put_all_in_order(value: Any) -> None:
-    """As `put_in_order`, of all long maps of an object: some may be copies of those that were read."""
-    if value.__class__ is dict:
-        if len(value) > RUN:
-            put_in_order([value])
-        for item in value.values():
-            put_all_in_order(item)
-    elif value.__class__ is list:
-        for item in value:
-            put_all_in_order(item)
 
 
 def merged(made: dict[str, Any], more: dict[str, Any], unordered: Unordered) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.absent import most_items
 from pilothouse.machinery.protobuf.again import Again
-from pilothouse.machinery.protobuf.entries import Unordered, forget, merged
+from pilothouse.machinery.protobuf.entries import forget, merged
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.protobuf.repair import (
     SHORT,
@@ -41,6 +41,7 @@ from pilothouse.machinery.protobuf.wire import (
     run,
 )  # fmt: skip
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.unordered import Unordered
 
 _ABSENT: Final = object()
 

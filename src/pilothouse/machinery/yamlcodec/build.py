@@ -122,9 +122,7 @@ class Builder:
                     self.anchors[anchor] = _UNFINISHED
                 continue
             elif kind is mapping_end or kind is sequence_end:
-                value = _by_name(made) if made.__class__ is dict and len(made) > 1 else made
-                if anchor is not None:
-                    self.anchors[anchor] = value
+                value = self._ended(made, anchor)
                 made, key, anchor = around.pop()
                 if made.__class__ is list:
                     made.append(value)
@@ -142,6 +140,13 @@ class Builder:
             self.count = count
             made, key = self._place(made, key, value, event)
             count = self.count
+
+    def _ended(self, made: Any, anchor: str | None) -> Any:
+        """A collection that is complete."""
+        value = _by_name(made) if made.__class__ is dict and len(made) > 1 else made
+        if anchor is not None:
+            self.anchors[anchor] = value
+        return value
 
     def _plain(self, text: str) -> Any:
         """What a plain scalar means that begins as numbers do."""

@@ -21,8 +21,6 @@ _DIGITS: Final = re.compile("[0-9,]*")
 _SURE_DIGITS: Final = 18  # digits of a number that is one of int64
 # Not of the digits of other scripts: those are texts.
 _WHOLE: Final = re.compile(f"[1-9][0-9]{{0,{_SURE_DIGITS - 1}}}")
-    "[1-9][0-9]{0,%d}" % (_SURE_DIGITS - 1)
-)  # not of the digits of other scripts: they are texts
 _ODD: Final = re.compile("[\x80-\xa0\u2028\u2029\ufeff\ufffe\uffff]")  # controls, breaks, marks
 LEAST: Final = 64  # lines or items that are worth a cut
 
