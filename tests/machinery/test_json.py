@@ -250,3 +250,5 @@ def test_what_was_read_in_vain_leaves_no_duplicates() -> None:
     twice, once = ",".join(['{"a":1,"a":2}'] * 40), ",".join(['{"a":1}'] * 400)
     document = '{"l":[%s],"deep":%s,"m":[%s]}' % (twice, "[" * 1500 + "]" * 1500, once)  # noqa: UP031
     assert duplicates(document.encode()) == [f'duplicate field "l[{index}].a"' for index in range(40)]
+    value, repeated = exact(document.encode())
+    assert {*map(id, value["l"])} == set(repeated)  # not of objects that are gone, whose place others may take
