@@ -15,6 +15,7 @@ from pilothouse.builtin.shared.podspec import pod_spec
 from pilothouse.builtin.shared.qos import qos_class
 from pilothouse.builtin.shared.resources import claims
 from pilothouse.builtin.shared.same import same
+from pilothouse.builtin.shared.volumes import volumes
 from pilothouse.builtin.types import builtin_types
 from pilothouse.machinery.decode import Findings, compile_decoder
 from pilothouse.machinery.errors import MOST_CAUSES
@@ -192,3 +193,40 @@ def test_a_claim_is_used_once_as_a_whole_or_once_for_each_request() -> None:
         ("spec[5]", 'Duplicate value: "b"'),
         ("spec[6]", 'Duplicate value: "a"'),
     ]
+
+
+@pytest.mark.parametrize("many", [40, 400])  # a long list is judged many volumes at a time
+def test_volumes_are_judged_one_by_one_however_many_there_are(many: int) -> None:
+    plain = [{"name": f"v{number}", "emptyDir": {}} for number in range(many)]
+    odd = [{"name": "Bad", "emptyDir": {}}, {"name": "h", "hostPath": {"path": ""}}, {"emptyDir": {}}]
+    mounts = [{"name": name, "mountPath": f"/{name}"} for name in ("v3", "Bad", "none")]
+    container = {"name": "c", "image": "i", "imagePullPolicy": "Always", "terminationMessagePolicy": "File"}
+    spec = {
+        "containers": [{**container, "volumeMounts": mounts, "resources": {}}],
+        "restartPolicy": "Always",
+        "dnsPolicy": "ClusterFirst",
+        "volumes": plain + odd,
+    }
+
+    def run(value: Any, field: Field) -> None:
+        pod_spec(value["spec"], field)
+
+    found = [(one.field, one.reason) for one in rules(run)({"spec": spec}, None, None)]
+    assert found == [
+        (f"volumes[{many}].name", "FieldValueInvalid"),
+        (f"volumes[{many + 1}].hostPath.path", "FieldValueRequired"),
+        (f"volumes[{many + 2}].name", "FieldValueRequired"),
+        ("containers[0].volumeMounts[1].name", "FieldValueNotFound"),
+        ("containers[0].volumeMounts[2].name", "FieldValueNotFound"),
+    ]
+
+
+@pytest.mark.parametrize("many", [40, 400])
+def test_a_volume_that_is_there_twice_is_told_however_many_there_are(many: int) -> None:
+    items = [{"name": f"v{number}", "emptyDir": {}} for number in range(many)] + [{"name": "v7", "emptyDir": {}}]
+
+    def run(value: Any, field: Field) -> None:
+        volumes(value["volumes"], field)
+
+    found = [(one.field, one.reason) for one in rules(run)({"volumes": items}, None, None)]
+    assert found == [(f"[{many}].name", "FieldValueDuplicate")]
