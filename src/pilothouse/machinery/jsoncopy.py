@@ -26,7 +26,7 @@ def copied(value: Any) -> Any:
         if next(islice(jsondeep.levels(value), _READABLE, None), None) is not None:
             raise TooDeep(f"nested more than {MOST_LEVELS} levels deep") from None
         return orjson.loads(dumps(value))
-    return orjson.loads(text) if has_digits(text, _LONG) else _copied(value)
+    return orjson.loads(text) if has_digits(text, _LONG) else in_own_containers(value)
 
 
 def is_plain(value: Any) -> bool:
@@ -38,14 +38,19 @@ def is_plain(value: Any) -> bool:
     return not may_have_odd_floats(text) and not has_digits(text, _LONG)
 
 
-def _copied(value: Any) -> Any:
+def in_own_containers(value: Any) -> Any:
+    """The value in containers of its own. It is no deeper than the fast writer goes."""
     if value.__class__ is dict:
         if len(value) > _FEW:
             made = value.copy()
             if not _CONTAINERS.isdisjoint(map(type, value.values())):
-                made.update([(name, _copied(item)) for name, item in value.items() if item.__class__ in _CONTAINERS])
+                made.update(
+                    [(name, in_own_containers(item)) for name, item in value.items() if item.__class__ in _CONTAINERS]
+                )
             return made
-        return {name: _copied(item) if item.__class__ in _CONTAINERS else item for name, item in value.items()}
+        return {
+            name: in_own_containers(item) if item.__class__ in _CONTAINERS else item for name, item in value.items()
+        }
     if value.__class__ is not list:
         return value
     if len(value) > _FEW:
@@ -54,4 +59,4 @@ def _copied(value: Any) -> Any:
             return value.copy()
         if kinds == _DICT and _CONTAINERS.isdisjoint(map(type, chain.from_iterable(map(dict.values, value)))):
             return list(map(dict.copy, value))
-    return [_copied(item) if item.__class__ in _CONTAINERS else item for item in value]
+    return [in_own_containers(item) if item.__class__ in _CONTAINERS else item for item in value]

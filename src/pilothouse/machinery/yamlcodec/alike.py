@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from pilothouse.machinery.jsoncopy import in_own_containers
 from pilothouse.machinery.yamlcodec.cuts import (
     LEAST,
     QUOTED,
@@ -153,15 +154,9 @@ def copies(value: Any, times: int) -> list[Any]:
 def copier(value: Any) -> Callable[[], Any]:
     """What makes copies of a list or an object."""
     if any(item.__class__ in (dict, list) for item in (value.values() if value.__class__ is dict else value)):
-        return partial(_copy, value)
+        return partial(in_own_containers, value)
     copied: Callable[[], Any] = value.copy
     return copied
-
-
-def _copy(value: Any) -> Any:
-    if value.__class__ is dict:
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if value.__class__ is list else value
 
 
 def _times(data: bytes, start: int, one: bytes) -> int:
