@@ -45,3 +45,44 @@ def test_owners_that_were_sent_count(served: Served, place: str) -> None:
     patch = {"metadata": {"managedFields": [{}]}, "data": {"c": LONG}}
     assert served.ask(f"PATCH {place}/configmaps/c?fieldManager=changer", patch, MERGE).status == 200
     assert "managedFields" not in served.ask(f"GET {place}/configmaps/c").json()["metadata"]
+
+
+def test_a_big_configuration_has_the_owners_that_small_ones_have(served: Served, place: str) -> None:
+    for name, filling in (("small", "x"), ("big", LONG)):
+        served.make(f"{place}/configmaps?fieldManager=maker", {**config_map(name), "data": {"a": "1", "b": "1"}})
+        first = applied(config_map(name, b="1", c=filling), f"{place}/configmaps/{name}", "applier", served)
+        assert owned(first)["maker"]["f:data"] == {".": {}, "f:a": {}, "f:b": {}}
+        applied(config_map(name, c=filling, d="x"), f"{place}/configmaps/{name}", "applier", served)
+    small, big = (served.ask(f"GET {place}/configmaps/{name}").json() for name in ("small", "big"))
+    assert owned(big) == owned(small)
+    assert owned(big)["applier"] == {"f:data": {"f:c": {}, "f:d": {}}}
+    assert big["data"] == {"a": "1", "b": "1", "c": LONG, "d": "x"}
+
+
+def test_what_admission_puts_into_a_big_configuration_is_nobodys(served: Served, place: str) -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}], "tolerations": [{"key": "k", "operator": "Exists"}]}
+    for name, filling in (("small", "x"), ("big", LONG)):
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "annotations": {"a": filling}},
+            "spec": spec,
+        }
+        applied(pod, f"{place}/pods/{name}", "applier", served)
+    small, big = (served.ask(f"GET {place}/pods/{name}").json() for name in ("small", "big"))
+    assert owned(big) == owned(small)
+    assert len(big["spec"]["tolerations"]) == 3
+    assert owned(big)["applier"]["f:spec"]["f:tolerations"] == {}
+
+
+def test_a_configuration_that_is_as_it_was_changes_nothing(served: Served, place: str) -> None:
+    path = f"{place}/configmaps/c"
+    first = applied(config_map("c", a=LONG), path, "applier", served)
+    assert applied(config_map("c", a=LONG), path, "applier", served) == first
+
+
+def applied(config: dict[str, Any], path: str, manager: str, served: Served) -> dict[str, Any]:
+    found = served.ask(f"PATCH {path}?fieldManager={manager}", config, "application/apply-patch+yaml")
+    assert found.status in (200, 201), found.body
+    made: dict[str, Any] = found.json()
+    return made

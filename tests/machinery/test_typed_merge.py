@@ -36,6 +36,17 @@ def test_what_was_owned_less_the_lost_and_with_the_gained_is_what_is_owned_now(o
     assert (paths(all_of(old)) - paths(lost)) | paths(gained) == paths(all_of(new))
 
 
+@given(things, things, things, things)
+@EXAMPLES
+def test_a_look_at_what_some_own_finds_all_that_they_lose(old: Object, new: Object, one: Object, two: Object) -> None:
+    sets = (all_of(one), applied(THING)(two))
+    for all_changes, seen in zip(compare(THING, old, new), compare(THING, old, new, sets), strict=True):
+        assert paths(seen) <= paths(all_changes)
+        for owned in sets:
+            assert json.dumps(intersect(owned, seen)) == json.dumps(intersect(owned, all_changes))
+            assert json.dumps(subtract(owned, seen)) == json.dumps(subtract(owned, all_changes))
+
+
 @given(things)
 @EXAMPLES
 def test_an_object_differs_from_its_copy_in_nothing(obj: Object) -> None:

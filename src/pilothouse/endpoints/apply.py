@@ -7,6 +7,7 @@ from typing import Any
 from pilothouse.endpoints.body import weight
 from pilothouse.endpoints.negotiation import APPLY_CBOR, YAML
 from pilothouse.endpoints.options import flag, write_options
+from pilothouse.endpoints.owners import AppliedOwners
 from pilothouse.endpoints.patch import patch_type
 from pilothouse.endpoints.requestinfo import Query, RequestInfo
 from pilothouse.endpoints.scope import FORMS, Scope, info_of
@@ -29,21 +30,34 @@ async def apply_object(scope: Scope, request: Request) -> Response:
     write, force = apply_options(scope, request, info, query)
     sent = await read_applied(scope, request, write)
 
+    owners = AppliedOwners(scope, write)
+
     def applied(old: Object | None) -> Object:
         live = scope.body.from_hub(old) if old is not None else None
         config = sent.configuration(scope)
-        result = _typed(scope, scope.owner.applied(config, live, write, force=force))
-        sent.tell_repeated(write)
-        if live is None:
-            _refuse_uid(scope, config, write)
-        check_names(scope, info, result)
-        return scope.body.to_hub(result)
+
+        def made(merged: Object) -> Object:
+            result = _typed(scope, merged)
+            sent.tell_repeated(write)
+            if live is None:
+                _refuse_uid(scope, config, write)
+            check_names(scope, info, result)
+            return result
+
+        found = scope.owner.applied_late(config, live, write, force=force)
+        return owners.changed(found, config, made, new=live is None)
 
     async def produce(old: Object | None) -> Object:
         return await scope.options.aside.run(write.load.size, applied, old)
 
     stored, created = await scope.store.update(
-        info.name, produce, write, create=_creates(scope), applies=True, leaves=scope.as_stored
+        info.name,
+        produce,
+        write,
+        create=_creates(scope),
+        applies=True,
+        leaves=scope.as_stored,
+        owners=owners.found,
     )
     return await scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 

@@ -37,8 +37,8 @@ _BANNED_OWNERS: Final = frozenset({("v1", "Event")})
 
 Owners = Callable[[], list[Object]]
 """The metadata.managedFields of a new object."""
-NewOwners = Callable[[StoredObject], list[Object] | None]
-"""The same of what was made of a stored object; None where they are known already."""
+NewOwners = Callable[[StoredObject | None], list[Object] | None]
+"""The same of what was made of a stored object (None: of a new one); None where they are known already."""
 
 
 def ordered(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -176,8 +176,8 @@ def own(obj: Object, owners: Owners) -> None:
             obj["metadata"]["managedFields"] = entries
 
 
-def own_again(obj: Object, current: StoredObject, owners: NewOwners) -> None:
-    """Let the owners of what was made of a stored object be known, unless they are already."""
+def own_again(obj: Object, current: StoredObject | None, owners: NewOwners) -> None:
+    """Let the owners of what an update made be known, unless they are already."""
     entries = owners(current)
     if entries:
         obj["metadata"]["managedFields"] = entries

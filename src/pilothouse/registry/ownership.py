@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.times import format_time
 from pilothouse.machinery.typed.fieldset import Node, of_paths
-from pilothouse.registry.managed.tracker import Tracker
+from pilothouse.registry.managed.tracker import Applied, Tracker
 from pilothouse.registry.request import Write
 from pilothouse.registry.resource import Object, Resource
 
@@ -51,6 +51,10 @@ class Ownership:
     def applied(self, config: Object, old: Object | None, write: Write, *, force: bool) -> Object:
         """What comes of applying `config`; not yet defaulted. Raises Conflict."""
         return self._tracker.apply(old, config, write.manager, format_time(write.now), force=force)
+
+    def applied_late(self, config: Object, old: Object | None, write: Write, *, force: bool) -> Applied:
+        """As `applied`, for who asks for the owners later. Raises Conflict."""
+        return self._tracker.apply_late(old, config, write.manager, format_time(write.now), force=force)
 
 
 def reset_fields(resource: Resource, schema: Schema, subresource: str) -> Node:

@@ -269,7 +269,7 @@ class GenericStore:
             if current is None:
                 if not create:
                     raise missing(resource, name)
-                return await self._created_by_update(name, produce, write, pending)
+                return await self._created_by_update(name, produce, write, rules, pending)
             return await self._changed(current, name, produce, write, rules, pending)
 
         try:
@@ -327,7 +327,9 @@ class GenericStore:
             current = None
         return StoredObject(key, await transform(current), current.revision if current else 0)
 
-    async def _created_by_update(self, name: str, produce: Produce, write: Write, pending: Pending) -> bytes:
+    async def _created_by_update(
+        self, name: str, produce: Produce, write: Write, rules: _Rules, pending: Pending
+    ) -> bytes:
         obj = await produce(None)
         uid = (obj.get("metadata") or {}).get("uid")
         if uid:
@@ -343,6 +345,8 @@ class GenericStore:
         await self._aside(write.load.size, self._shape_create, obj, write)
         await pending.take(obj, None, write)
         await self._aside(self._weight(write), self._check_create, obj, write)
+        if rules.owners is not None:
+            await self._aside(write.load.size, meta.own_again, obj, None, rules.owners)
         await self.services.admission.validate("CREATE", obj, None, write)
         return await self._aside(write.load.size, self.codec.encode, obj)
 

@@ -92,9 +92,10 @@ def _union_of_children(children: list[Node]) -> Node:
 def subtract(a: Node, b: Node) -> Node:
     """The root set of the members of `a` that are not members of `b`. A member does not stand for what is below it."""
     out: Node | None = None
-    for element, theirs in b.items():
+    for element in a if len(a) < len(b) else b:
         ours = a.get(element)
-        if ours is None or element == SELF:
+        theirs = b.get(element)
+        if ours is None or theirs is None or element == SELF:
             continue
         left = _subtract_child(ours, theirs)
         if left is ours:

@@ -10,7 +10,7 @@ are written as generators that ask for conversions (`steps.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import field
 from operator import eq
 from typing import Any, Final
@@ -56,6 +56,18 @@ def _with_all_below(skip: Node, reset: Node) -> Node:
         if element != SELF:
             out[element] = LEAF if is_member(child) else _with_all_below(out.get(element, LEAF), child)
     return out
+
+
+@record
+class Applied:
+    """What comes of applying a configuration: the object without owners, and who tells its entries.
+
+    That takes as long as all else, and may wait until the object is known to be good. `owners` is given the
+    configuration, which must not have changed.
+    """
+
+    obj: Object
+    owners: Callable[[Object], list[Object]]
 
 
 def _no_conversion(obj: Object, api_version: str) -> Object:
@@ -115,6 +127,13 @@ class Tracker:
         Raises `ConflictError` (409), and APIErrors: 400 for managedFields in `config`, 500 when it does not fit the
         type.
         """
+        found = self.apply_late(live, config, manager, now, force=force)
+        return with_entries(found.obj, found.owners(config))
+
+    def apply_late(
+        self, live: Object | None, config: Object, manager: str, now: str, *, force: bool = False
+    ) -> Applied:
+        """As `apply`, for who asks for the entries later."""
         return run(self.apply_steps(live, config, manager, now, force=force), self.convert)
 
     def scale(self, live: Object, new: Object, manager: str, paths: scales.Paths) -> Object:
@@ -156,7 +175,7 @@ class Tracker:
 
     # ------------------------------------------------------------------ update
 
-    def update_steps(self, live: Object, new: Object, manager: str, now: str, *, forget: bool = False) -> Steps:
+    def update_steps(self, live: Object, new: Object, manager: str, now: str, *, forget: bool = False) -> Steps[Object]:
         known = [] if forget and not self.subresource else self._entries_of(live, new)
         if not known:
             return with_entries(new, [])
@@ -191,8 +210,12 @@ class Tracker:
             return found
         return [entry.owning(collapsed(self.schemas.get(entry.api_version), entry.fields)) for entry in found]
 
-    def _changes(self, schema: Schema, api_version: str, live: Object, new: Object) -> Changes:
-        gained, lost = compare(schema, live, new)
+    def _changes(
+        self, schema: Schema, api_version: str, live: Object, new: Object, losers: Iterable[Entry] | None = None
+    ) -> Changes:
+        """What differs; only as far as it matters to `losers`, if they are given."""
+        within = tuple(entry.fields for entry in losers if entry.api_version == api_version) if losers else None
+        gained, lost = compare(schema, live, new, within)
         return self._ownable(gained, api_version), self._ownable(lost, api_version)
 
     def _ownable(self, node: Node, api_version: str) -> Node:
@@ -212,10 +235,10 @@ class Tracker:
                 if schema is None:
                     continue  # a version that is no longer served owns nothing
                 found = ({}, {})
-                if live is not new and (changes[0] or changes[1] or live != new):
+                if changes[0] or changes[1] or self._differ(live, new):
                     before = yield (live, entry.api_version)
                     after = yield (new, entry.api_version)
-                    found = self._changes(schema, entry.api_version, before, after)
+                    found = self._changes(schema, entry.api_version, before, after, known)
                 by_version[entry.api_version] = found
             gained, lost = found
             fields = subtract(entry.fields, gained) if gained else entry.fields
@@ -224,9 +247,14 @@ class Tracker:
             left.append(entry.owning(subtract(fields, lost) if lost else fields))
         return left
 
+    def _differ(self, one: Object, other: Object) -> bool:
+        return one is not other and not (identical if free_form(self.schema) else eq)(one, other)
+
     # ------------------------------------------------------------------ apply
 
-    def apply_steps(self, live: Object | None, config: Object, manager: str, now: str, *, force: bool = False) -> Steps:
+    def apply_steps(
+        self, live: Object | None, config: Object, manager: str, now: str, *, force: bool = False
+    ) -> Steps[Applied]:
         check_applied(self.schema, config, self.api_version, self.kind)
         before: Object = live if live is not None else {}
         known = self._known_before_apply(live, now)
@@ -240,7 +268,9 @@ class Tracker:
             if any(fields for _, fields in rest):
                 raise ConflictError([(entry, fields) for entry, fields in rest if fields]) from None
             result = yield from self._apply(before, config, manager, now, known, True)
-        return lastapplied.renewed(result, config) if manager == lastapplied.KUBECTL else result
+        if manager == lastapplied.KUBECTL:
+            return Applied(lastapplied.renewed(result.obj, config), result.owners)
+        return result
 
     def _named(self, obj: Object) -> str:
         return _named(obj, self.api_version, self.kind)
@@ -254,29 +284,40 @@ class Tracker:
         fields = self._created(live)
         return [self._entry(BEFORE_FIRST_APPLY, UPDATE, now, fields)] if fields else []
 
-    def _apply(self, live: Object, config: Object, manager: str, now: str, known: list[Entry], force: bool) -> Steps:
-        sent = applied(self.schema)(config)
-        fields = self._ownable(sent, self.api_version)
-        mine = self._entry(manager, APPLY, "", fields)
+    def _apply(
+        self, live: Object, config: Object, manager: str, now: str, known: list[Entry], force: bool
+    ) -> Steps[Applied]:
+        mine = self._entry(manager, APPLY, "", {})
         last = next((entry for entry in known if entry.key == mine.key), None)
         others = [entry for entry in known if entry is not last]
         merged = merge(self.schema, live, config)
-        if last is not None and last.fields and self._prunes(last, others, fields):
-            # What the server owns is nobody's, but the name in the configuration keeps the metadata around it.
-            merged = yield from self._pruned(merged, last, [*others, mine.owning(sent)])
+        sent: Node | None = None
+        if last is not None and last.fields:
+            sent = applied(self.schema)(config)
+            if self._prunes(last, others, self._ownable(sent, self.api_version)):
+                # What the server owns is nobody's, but the name in the configuration keeps the metadata around it.
+                merged = yield from self._pruned(merged, last, [*others, mine.owning(sent)])
         conflicts: Conflicts = []
         left: list[Entry] = []
         if others:
-            changes = self._changes(self.schema, self.api_version, live, merged)
+            changes = self._changes(self.schema, self.api_version, live, merged, others)
             left = yield from self._taken(others, live, merged, changes, conflicts)
         if conflicts and not force:
             raise ConflictError(conflicts)
-        changed = merged is not live and not (identical if free_form(self.schema) else eq)(merged, live)
+        changed = self._differ(merged, live)
         time = now if changed else last.time if last is not None else ""
-        mine = self._entry(manager, APPLY, time, fields)
-        if last is not None and not changed and last.api_version == self.api_version and last.fields == mine.fields:
-            mine = last
-        return with_entries(merged, e.write([*left, mine]))
+
+        def owners(config: Object) -> list[Object]:
+            try:
+                fields = self._ownable(applied(self.schema)(config) if sent is None else sent, self.api_version)
+            except RecursionError:
+                raise too_deep() from None
+            now_mine = self._entry(manager, APPLY, time, fields)
+            if last is not None and not changed and last.api_version == self.api_version and last.fields == fields:
+                now_mine = last
+            return e.write([*left, now_mine])
+
+        return Applied(with_entries(merged, []), owners)
 
     def _prunes(self, last: Entry, others: list[Entry], fields: Node) -> bool:
         """Whether there may be something to take out: the applier dropped fields, or other versions must be asked."""
@@ -284,7 +325,7 @@ class Tracker:
             subtract(last.fields, fields)
         )
 
-    def _pruned(self, merged: Object, last: Entry, owners: list[Entry]) -> Steps:
+    def _pruned(self, merged: Object, last: Entry, owners: list[Entry]) -> Steps[Object]:
         if all(entry.api_version == self.api_version for entry in (last, *owners)):
             kept: Node = {}
             for entry in owners:
@@ -296,7 +337,7 @@ class Tracker:
             raise bare_internal(f"failed to prune fields: {wrong}") from None
         return result
 
-    def _pruned_across_versions(self, merged: Object, last: Entry, owners: list[Entry]) -> Steps:
+    def _pruned_across_versions(self, merged: Object, last: Entry, owners: list[Entry]) -> Steps[Object]:
         """As `prune`, in steps: each version's owners keep what they own as that version sees it."""
         if last.api_version not in self.schemas and last.api_version != self.api_version:
             return merged
@@ -329,7 +370,7 @@ class Tracker:
         schema = self._schema(api_version)
         return with_named(schema, applied(schema)(obj))
 
-    def _typed(self, obj: Object, api_version: str, doing: str) -> Steps:
+    def _typed(self, obj: Object, api_version: str, doing: str) -> Steps[Object]:
         if obj.get("apiVersion", self.api_version) == api_version:
             return obj
         converted = yield (obj, api_version)
