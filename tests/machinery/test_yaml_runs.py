@@ -87,6 +87,18 @@ RUNS = {
     "digits of other scripts, members": (_lines("k#: 1\u0662\n"), Members),
     "raised digits, members": (_lines("k#: 1\u00b2\n"), Members),
     "breaks that are none of ASCII": (_lines("- a\u2028#\n"), None),
+    "members with comments": ("x:\n" + _lines("  k#: v-#  @ no. #\n").replace("@", "#"), Members),
+    "items with comments": (_lines("- a# @ a\n- x  @b\n").replace("@", "#"), Items),
+    "comments that may hold members": (_lines("k#: v @ a: b\n").replace("@", "#"), None),
+    "objects of several forms": (_lines("- a: b#\n- a: #\n  b: '#'\n- b: c\n  c:\n  - #\n  - x\n"), Items),
+    "objects of several forms, one of them another": (
+        _lines("- a: b#\n- a: #\n  b: c\n").replace("a: 99\n", "a: |\n    99\n"),
+        None,
+    ),
+    "objects of several forms, one of them torn": (
+        _lines("- a: b#\n- a: #\n  b: c\n").replace("a: 99\n", "a: 99\n  y\n"),
+        None,
+    ),
     "names that are none": (_lines("true: #\n"), None),
     "numbers that are none of JSON": (_lines("- 1.#\n"), None),
 }

@@ -27,8 +27,10 @@ from pilothouse.machinery.yamlcodec.scalars import WORDS
 WORD: Final = rb"[A-Za-z0-9_./+][A-Za-z0-9_./+-]*+"
 NUMBER: Final = rb"[1-9][0-9]{0,17}+"
 QUOTED_NAME: Final = rb'"[ !#-9;-\[\]-~]{1,999}+"'
+COMMENT: Final = rb"(?:(?<= )#[A-Za-z0-9_./ -]*+)?"
 ANCHOR: Final = rb"(?:&[A-Za-z0-9_-]++ )?"
 _ANCHORED: Final = re.compile(r"&[A-Za-z0-9_-]+ ")
+_COMMENTED: Final = re.compile(r" +#[^\n]*")
 _TWICE: Final = re.compile(rb": [^\n]*: ")
 
 
@@ -38,7 +40,7 @@ class Alike:
     def __init__(self, mark: bytes, dash: bytes, name: bytes, value: bytes) -> None:
         one = name + value
         self._mark, self._dash, self._one, self._members = mark, dash, one, bool(name)
-        self._free = value.endswith(TEXT)  # may have a colon or a space where it means something
+        self._free = value.endswith((TEXT, COMMENT))  # may have a colon or a space where it means something
         self._numbers = name.startswith(NUMBER)
         self._quote = {QUOTED: '"', SINGLE: "'"}.get(value, "")
         more = rb"%b\1%b%b" % (mark, dash, one)
@@ -74,6 +76,8 @@ class Alike:
         text, sep = text_of(data[start + len(between) : end]), between.decode()
         if text is None:
             return None
+        if self._free and "#" in text:
+            text = _COMMENTED.sub("", text)
         if not self._members:
             if not aliases and not self._quote and "&" in text:
                 text = _ANCHORED.sub("", text)

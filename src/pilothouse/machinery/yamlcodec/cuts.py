@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isfinite
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
@@ -22,6 +23,8 @@ _SURE_DIGITS: Final = 18  # digits of a number that is one of int64
 # Not of the digits of other scripts: those are texts.
 _WHOLE: Final = re.compile(f"[1-9][0-9]{{0,{_SURE_DIGITS - 1}}}")
 _ODD: Final = re.compile("[\x80-\xa0\u2028\u2029\ufeff\ufffe\uffff]")  # controls, breaks, marks
+_FIRST: Final = itemgetter(0)
+_MAY_BE_SPECIAL: Final = NUMERIC | {word[0] for word in WORDS if word}  # how scalars begin that may be no texts
 LEAST: Final = 64  # lines or items that are worth a cut
 
 Read = Callable[[bytes], tuple[Any, list[str]]]  # the value of a short document, and its notes; raises YAMLError
@@ -123,6 +126,8 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
     """What scalars mean; None where one is a number that JSON has not."""
     if quoted:
         return [text[1:-1] for text in texts]
+    if _MAY_BE_SPECIAL.isdisjoint({*map(_FIRST, texts)}):
+        return list(texts)
     distinct = set(texts)
     if len(distinct) > _MANY and texts[0].isdecimal() and texts[-1].isdecimal():
         numbers = _numbers(texts)

@@ -67,11 +67,19 @@ def record_spans(data: bytes, read: Read) -> Iterator[Span]:
 
 def _form(text: bytes, listed: bool) -> bytes:
     """A text without its scalars, and without the name in its first line if it is no item of a list."""
-    if not listed:
-        text = text[text.index(b"\n", 1) :]
+    return form_of(text) if listed else b"\n" + form_of(text[text.index(b"\n", 1) :])
+
+
+def form_of(text: bytes) -> bytes:
+    """A text without its scalars, for each of which a sign of its kind stands."""
     for pattern, instead in _SCALARS:
         text = pattern.sub(instead, text)
-    return text if listed else b"\n" + text
+    return text
+
+
+def is_sure(form: bytes) -> bool:
+    """Whether nothing else in a form needs the parser."""
+    return _SURE.fullmatch(form) is not None
 
 
 def _run(data: bytes, at: int, read: Read) -> Span | None:
@@ -87,16 +95,16 @@ def _run(data: bytes, at: int, read: Read) -> Span | None:
             form = _form(window[first : second + 1], listed)
             if listed and b":" not in form:
                 continue
-            if form == _form(window[second : third + 1], listed) and _SURE.fullmatch(form):
+            if form == _form(window[second : third + 1], listed) and is_sure(form):
                 slots = form[1:-1].split(b"\n")
-                span = _grown(data, at + first, _Form(indent, None if listed else indent, slots), read)
+                span = _grown(data, at + first, Form(indent, None if listed else indent, slots), read)
                 if span is not None:
                     return span
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class Form:
     """What items have in common: their lines, each up to a scalar of a kind or whole; `names`: before their names."""
 
     indent: bytes
@@ -104,7 +112,7 @@ class _Form:
     slots: list[bytes]
 
 
-def _grown(data: bytes, start: int, form: _Form, read: Read) -> Span | None:
+def _grown(data: bytes, start: int, form: Form, read: Read) -> Span | None:
     """The whole of a run whose first item starts at `start`, without its first and its last."""
     height = len(form.slots)
     lines = data[start + 1 : start + _WINDOW].split(b"\n")[:-1]
@@ -117,7 +125,7 @@ def _grown(data: bytes, start: int, form: _Form, read: Read) -> Span | None:
     if (times - 2) * height < LEAST:
         return None
     first, rest = lines[:height], lines[height : (times - 1) * height]
-    values = _values(first, rest, form, read)
+    values = values_of_form(first, rest, form, read)
     if values is None:
         return None
     begin = start + len(b"\n".join(first)) + 1
@@ -131,7 +139,7 @@ def _grown(data: bytes, start: int, form: _Form, read: Read) -> Span | None:
     return Span(begin, end, b"\n%b" % form.indent, b": 0", Members(made, names, lines=None))
 
 
-def _times(lines: list[bytes], form: _Form) -> int:
+def _times(lines: list[bytes], form: Form) -> int:
     """How many items, one after the other, are of one form."""
     most = len(lines) // len(form.slots)
     times, step = 1, 1
@@ -145,7 +153,7 @@ def _times(lines: list[bytes], form: _Form) -> int:
     return times
 
 
-def _fit(lines: list[bytes], form: _Form, start: int, end: int) -> bool:
+def _fit(lines: list[bytes], form: Form, start: int, end: int) -> bool:
     """Whether items, by their numbers, are of one form."""
     height = len(form.slots)
     for place, slot in enumerate(form.slots):
@@ -176,7 +184,7 @@ def _scalars(column: list[bytes], slot: bytes) -> str | None:
     return text_of(text) if _ALL_PLAIN.fullmatch(text) and not _UNSURE.search(text) else None
 
 
-def _values(first: list[bytes], lines: list[bytes], form: _Form, read: Read) -> list[Any] | None:
+def values_of_form(first: list[bytes], lines: list[bytes], form: Form, read: Read) -> list[Any] | None:
     """The values of items of one form; None where the form of the first tells too little."""
     template: list[bytes] = []
     columns: dict[str, list[Any]] = {}  # of scalars that are not the same everywhere, by their marks
@@ -201,7 +209,7 @@ def _values(first: list[bytes], lines: list[bytes], form: _Form, read: Read) -> 
         return None
 
 
-def _read(template: list[bytes], form: _Form, read: Read) -> Any:
+def _read(template: list[bytes], form: Form, read: Read) -> Any:
     """The value of one item. Raises YAMLError if its lines are not one item."""
     last = form.indent + (b"- last" if form.names is None else b"last: last")  # not there if a line ended them all
     value, repeated = read(b"\n".join((*template, last, b"")))
@@ -222,7 +230,7 @@ def _filled(text: str, columns: dict[str, list[Any]], times: int) -> list[Any] |
     for mark, values in columns.items():
         if text.count(f'"{mark}"') != 1:
             return None
-        if all(value.__class__ is str for value in values):
+        if {*map(type, values)} == {str}:
             continue
         columns[mark] = [f'"{value}"' if value.__class__ is str else orjson.dumps(value).decode() for value in values]
         text = text.replace(f'"{mark}"', mark)

@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from pilothouse.machinery.yamlcodec.alike import (
     ANCHOR,
+    COMMENT,
     EQUAL_ITEMS,
     EQUAL_LINES,
     NUMBER,
@@ -26,6 +27,7 @@ from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut,
 from pilothouse.machinery.yamlcodec.few import Few
 from pilothouse.machinery.yamlcodec.flows import FlowLines, flow_spans
 from pilothouse.machinery.yamlcodec.records import record_spans
+from pilothouse.machinery.yamlcodec.several import Several
 
 _STEP: Final = 512  # bytes between places where a run is looked for: one that is worth it is longer
 _FARTHEST: Final = 8 << 10
@@ -91,11 +93,11 @@ def _spans(
 
 _LINES: Final[tuple[_Form, ...]] = (
     Equal(EQUAL_LINES),
-    Alike(b"\n", b"- ", b"", ANCHOR + TEXT),
+    Alike(b"\n", b"- ", b"", ANCHOR + TEXT + COMMENT),
     Alike(b"\n", b"- ", b"", QUOTED),
     Alike(b"\n", b"- ", b"", SINGLE),
-    Alike(b"\n", b"- ", NAME + b": ", TEXT),
-    Alike(b"\n", b"", NAME + b": ", TEXT),
+    Alike(b"\n", b"- ", NAME + b": ", TEXT + COMMENT),
+    Alike(b"\n", b"", NAME + b": ", TEXT + COMMENT),
     Alike(b"\n", b"", NAME + b": ", QUOTED),
     Alike(b"\n", b"", NAME + b": ", SINGLE),
     Alike(b"\n", b"", NUMBER + b": ", TEXT),
@@ -103,6 +105,7 @@ _LINES: Final[tuple[_Form, ...]] = (
     Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
     FlowLines(),
     Few(b"\n", b"- "),
+    Several(),
 )
 _ITEMS: Final[tuple[_Form, ...]] = (
     Equal(EQUAL_ITEMS),
