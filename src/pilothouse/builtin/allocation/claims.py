@@ -16,6 +16,7 @@ from pilothouse.builtin.allocation.portplan import HEALTH, PortPlan, plan_ports
 from pilothouse.builtin.allocation.ports import Ports, numbers_of
 from pilothouse.builtin.core.serviceaddresses import related
 from pilothouse.builtin.core.servicefields import HEADLESS, needs_cluster_ip
+from pilothouse.kit.aside import Aside
 from pilothouse.machinery.errors import APIError, Cause, internal, invalid
 from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.names import parse_address
@@ -43,9 +44,10 @@ class _Held:
 class ServiceClaims:
     """The Claims of services."""
 
-    def __init__(self, addresses: Addresses, ports: Ports) -> None:
+    def __init__(self, addresses: Addresses, ports: Ports, aside: Aside) -> None:
         self._addresses = addresses
         self._ports = ports
+        self._aside = aside.run
 
     async def claim(self, obj: Object, old: Object | None, write: Write) -> Settle | None:
         """Raises Invalid for what was asked for by name or number, Internal where nothing is left."""
@@ -54,13 +56,14 @@ class ServiceClaims:
         if spec == before:
             return None
         _single_stack(spec, before)
-        mistakes = _address_mistakes(obj, old, write.context())
+        mistakes = await self._aside(write.load.size, _address_mistakes, obj, old, write.context())
         if mistakes:
             raise invalid("", "Service", obj["metadata"].get("name", ""), mistakes)
         held = _Held(Owner(write.namespace, obj["metadata"].get("name", "")))
         try:
             await self._claim_addresses(spec, before, held, write.dry_run)
-            await self._claim_ports(spec, before, held, write.dry_run)
+            plan = await self._aside(write.load.size, plan_ports, spec, before)
+            await self._claim_ports(spec, plan, held, write.dry_run)
         except APIError:
             await self._give_back(held)
             raise
@@ -134,8 +137,7 @@ class ServiceClaims:
 
     # Ports
 
-    async def _claim_ports(self, spec: Object, before: Object, held: _Held, dry: bool) -> None:
-        plan = plan_ports(spec, before)
+    async def _claim_ports(self, spec: Object, plan: PortPlan, held: _Held, dry: bool) -> None:
         held.old_ports = plan.released
         if not plan.wanted and not plan.shared:
             return

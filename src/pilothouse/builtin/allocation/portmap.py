@@ -6,7 +6,7 @@ It is kept as a core/v1 RangeAllocation: the integer in big-endian bytes without
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import orjson
@@ -77,15 +77,24 @@ def take(ports: PortRange, bits: int, number: int) -> int:
 def take_any(ports: PortRange, bits: int, below: Below) -> tuple[int, int]:
     """(map, number) with any free port. Raises PortRefused where all are taken."""
     for start, count in ((ports.band, ports.size - ports.band), (0, ports.band)):
-        for offset in _in_turn(start, count, below):
-            if not bits >> offset & 1:
-                return bits | 1 << offset, ports.first + offset
+        offset = start + _first_free(bits >> start, count, below(count) if count else 0)
+        if offset >= start:
+            return bits | 1 << offset, ports.first + offset
     raise PortRefused(0, "range is full")
 
 
-def _in_turn(start: int, count: int, below: Below) -> Iterator[int]:
-    first = below(count) if count else 0
-    return (start + (first + step) % count for step in range(count))
+def _first_free(bits: int, count: int, first: int) -> int:
+    """Of the lowest `count` bits the first that is 0, from `first` upwards and then from 0; -1 where all are 1."""
+    free = ~bits & (1 << count) - 1
+    upper = free >> first
+    if upper:
+        return first + _lowest(upper)
+    return _lowest(free)
+
+
+def _lowest(bits: int) -> int:
+    """The number of the lowest bit that is 1; -1 of 0."""
+    return (bits & -bits).bit_length() - 1
 
 
 def encode(ports: PortRange, bits: int) -> bytes:

@@ -60,6 +60,10 @@ def _plan(spec: Object, had: set[int], wanted: list[tuple[int, int]], shared: di
     """One number serves all protocols of a port; a number of its own may be asked for each."""
     ports: Sequence[dict[str, Any]] = spec.get("ports") or ()
     first: dict[Any, tuple[int, int]] = {}  # port -> (index, node port) of the first one that has it
+    asked: dict[Any, int] = {}  # port -> the first number that any protocol of it asks for
+    for port in ports:
+        if port.get("nodePort"):
+            asked.setdefault(port.get("port"), port["nodePort"])
     for index, port in enumerate(ports):
         number, same = port.get("nodePort") or 0, first.get(port.get("port"))
         if same is not None and number in (0, same[1]):
@@ -67,19 +71,10 @@ def _plan(spec: Object, had: set[int], wanted: list[tuple[int, int]], shared: di
                 shared[index] = same[0]
             continue
         if not number:
-            number = _asked_by_another(ports, port.get("port"))
+            number = asked.get(port.get("port"), 0)
         if number in had:
             kept.add(number)
             port["nodePort"] = number
         elif number or needs_node_port(spec):
             wanted.append((index, number))
         first.setdefault(port.get("port"), (index, number))
-
-
-def _asked_by_another(ports: Sequence[dict[str, Any]], port: Any) -> int:
-    """The number that another protocol of the same port asks for."""
-    for one in ports:
-        if one.get("port") == port and one.get("nodePort"):
-            found: int = one["nodePort"]
-            return found
-    return 0

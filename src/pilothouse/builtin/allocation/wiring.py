@@ -47,4 +47,5 @@ def allocation(
     services = StoreReader(stores, "", "services")
     ports = Ports(open_storage(FOLDER), services, PortRange.parse(node_ports), below, metrics.ports)
     held = StoreReader(stores, "networking.k8s.io", "ipaddresses")
-    return Allocation(ServiceClaims(addresses, ports), Repair(addresses, ports, services, held, now), ports)
+    claims = ServiceClaims(addresses, ports, stores["", "services"].services.aside)
+    return Allocation(claims, Repair(addresses, ports, services, held, now), ports)
