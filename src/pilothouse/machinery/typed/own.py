@@ -214,9 +214,11 @@ def _set(shape: Shape, whole: bool) -> Own:
             return LEAF
         kinds = set(map(type, value))
         if kinds in (_TEXTS, _NUMBERS):
-            texts = map(encode_basestring if kinds == _TEXTS else str, sorted(set(value)))
-            named = dict.fromkeys(map("v:".__add__, texts), LEAF)
-            return {SELF: LEAF, **named} if whole else named
+            out: Node = {SELF: LEAF} if whole else {}
+            written, found = encode_basestring if kinds == _TEXTS else str, in_order(set(value))
+            for at in range(0, len(found), _AT_ONCE):  # others have their turns
+                out.update(dict.fromkeys(map("v:".__add__, map(written, found[at : at + _AT_ONCE])), LEAF))
+            return out
         named = dict.fromkeys(elements(value), LEAF)
         return ordered({SELF: LEAF, **named} if whole else named)
 
