@@ -1,0 +1,270 @@
+"""Values in flow style, `[a, {b: c}]`, by way of JSON: the fast parser reads what is made of their text.
+
+Each step is taken for all of the text at once. The words are cut out of it. What is left are signs, whose meaning is a
+form of JSON text with a place for each word (`flowforms.py`). Words that are no texts, as numbers, are marked. Then all
+words are put into the form.
+
+Whatever is not sure to mean the same gives no value at all: anchors, tags, comments, `[a: b]`, a member twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import compress
+from math import isfinite
+from operator import itemgetter
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery import jsonpieces
+from pilothouse.machinery.digits import has_digits, may_have_floats
+from pilothouse.machinery.jsoncodec import GoFloat, plain_floats, surely_unique
+from pilothouse.machinery.yamlcodec.cuts import text_of
+from pilothouse.machinery.yamlcodec.flowforms import (
+    END,
+    NAME,
+    NAME_PART,
+    NAME_QUOTED,
+    VALUE,
+    VALUE_QUOTED,
+    WORD,
+    Form,
+    OtherForm,
+    Step,
+)
+from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
+
+_CONTROLS: Final = bytes(
+    byte for byte in (*range(0x20), 0x7F) if byte != 0x0A
+)  # tabs, too, are no signs in every place
+_DOCUMENTS: Final = (b"\n---", b"\n...")  # at the start of a line
+_DEEP: Final = (b"[" * 64, b"{" * 64)  # levels that nobody writes in one line
+_BEYOND: Final = 18  # digits of a number that may be none of int64
+_OTHER_JSON: Final = (b"\\u", b" " * 64)  # a surrogate, or spaces that make a name too long
+_FAR_COLON: Final = re.compile(rb"\n *:")
+_LONG_TEXT: Final = re.compile(rb'"[^"]{1000}')
+_MARK: Final = b',"\\u0000",'  # an item between two values; no text has it
+_MARKED: Final = "\0"
+
+_QUOTE: Final = b'"'  # a text in quotes among the signs and the words
+_AS_SIGNS: Final = bytes(
+    byte if byte in b',:[]{}"\0' else {0x20: 0x5F, 0x0A: 0x3B}.get(byte, 0x20) for byte in range(256)
+)
+_AS_WORDS: Final = bytes(0x20 if byte in b" \n,:[]{}\0" else byte for byte in range(256))
+_TEXT: Final = re.compile(rb"(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^']*(?:''[^']*)*')", re.DOTALL)
+_FIRSTS: Final = bytes(byte for byte in range(0x21, 256) if byte not in b"?#&*!|>'%@`")
+_LEAST_OF_FEW: Final = 8  # times that a piece comes again, on average, so that each is read with its words
+_SAMPLE: Final = 8 << 10  # bytes
+_MARKS: Final = (END, b"}", b"]")  # what ends longer pieces of signs
+_LONGEST: Final = 200  # bytes of a word in a name
+
+_WORDS: Final = frozenset(word.encode() for word in WORDS)
+_MERGE: Final = b"<<"
+_IS_NUMERIC: Final = bytes(chr(byte) in NUMERIC for byte in range(256))
+_IS_NAME: Final = bytes(byte == NAME[0] for byte in range(256))
+_IS_IN_NAME: Final = bytes(byte in NAME + NAME_PART + NAME_QUOTED for byte in range(256))
+_IS_QUOTED: Final = bytes(byte in NAME_QUOTED + VALUE_QUOTED for byte in range(256))
+_VALUE: Final = VALUE[0]
+_WHOLE: Final = re.compile(rb"0|-?[1-9][0-9]{0,17}")
+_DIGITS: Final = b"0123456789 "
+_SHAPE: Final = bytes(0x31 if byte in b"123456789" else byte for byte in range(256))
+# Of numbers that JSON has, those that are written in one way only.
+_SURE_NUMBERS: Final = re.compile(rb"(?: (?:0|-?[1-9][0-9]{0,17}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{0,3}[1-9]))*")
+
+
+def flow_values(texts: Sequence[bytes]) -> list[Any] | None:
+    """The values of texts, each a list or an object in flow style from its bracket to its bracket; None if one is not
+    sure to be that: then read them in another way.
+
+    A text may have breaks (`\n`) in it. Members are in order of their names. None also where an object has a member
+    twice.
+    """
+    text = END.join(texts)
+    if len(text.translate(None, _CONTROLS)) != len(text) - len(texts) + 1 or text_of(text) is None:
+        return None
+    if any(mark in text for mark in _DOCUMENTS) or any(deep in text for deep in _DEEP):
+        return None
+    try:
+        if _QUOTE in text and _is_json(texts[0]) and _is_json(texts[-1]):
+            values = _of_json(text, len(texts))
+            if values is not None:
+                return values
+        return _by_name(b"[%b]" % _as_json(text))
+    except (OtherForm, ValueError, TypeError):  # TypeError: too many levels
+        return None
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _of_json(text: bytes, count: int) -> list[Any] | None:
+    """Of texts that are JSON as it is; None where they are not, or where JSON and YAML are not the same."""
+    if any(other in text for other in _OTHER_JSON) or (b"\n" in text and _FAR_COLON.search(text)):
+        return None
+    if may_have_floats(text) or has_digits(text, _BEYOND) or _LONG_TEXT.search(jsonpieces.unquoted(text)):
+        return None
+    try:
+        values = _by_name(b"[%b]" % text.replace(END, _MARK))
+    except orjson.JSONDecodeError:
+        return None
+    if values is None or len(values) != 2 * count - 1 or values[1::2].count(_MARKED) != count - 1:
+        return None
+    return values[::2]
+
+
+def _by_name(text: bytes) -> list[Any] | None:
+    """The values in a list of JSON, with members by name; None where one is there twice."""
+    values: list[Any] = jsonpieces.loads(text)
+    ordered = orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
+    if ordered == text:
+        return values
+    if len(ordered) != len(text) and not surely_unique(text, values):
+        return None
+    return values if ordered == orjson.dumps(values) else jsonpieces.loads(ordered)
+
+
+def _as_json(text: bytes) -> bytes:
+    """JSON of the values, with commas between them. Raises OtherForm."""
+    sample = text[:_SAMPLE].split(b",")
+    if len({*sample}) * _LEAST_OF_FEW <= len(sample):
+        pieces = text.split(b",")
+        try:
+            if len({*pieces}) * _LEAST_OF_FEW <= len(pieces):
+                return b"".join([step.text for step in _FewForm(b",").read(pieces)])
+        except OtherForm:
+            pass  # a comma in quotes, say
+    signs, words, texts = _cut(text)
+    mark = next(_worthy(signs), b",")
+    steps = Form(mark).read(signs.split(mark))
+    form, kinds = b"".join([step.text for step in steps]), b"".join([step.kinds for step in steps])
+    return _filled(form, kinds, words, texts)
+
+
+def _worthy(signs: bytes) -> Iterator[bytes]:
+    """What separates long pieces of which few differ."""
+    for mark in _MARKS:
+        sample = signs[:_SAMPLE].split(mark)
+        if len({*sample}) * _LEAST_OF_FEW <= len(sample):
+            yield mark
+
+
+class _FewForm(Form):
+    """Reads pieces with their words."""
+
+    def step(self, place: Any, piece: bytes) -> Step:
+        """What a piece means there. Raises OtherForm."""
+        signs, words, texts = _cut(piece)
+        step = super().step(place, signs)
+        return Step(_filled(step.text, step.kinds, words, texts), b"", step.behind)
+
+
+def _cut(text: bytes) -> tuple[bytes, list[bytes], list[bytes]]:
+    """The signs, the words with `"` for those in quotes, and what is in the quotes, as in JSON. Raises OtherForm."""
+    texts: list[bytes] = []
+    spaced = text
+    if _QUOTE in text or b"'" in text:
+        bare, texts = _without_texts(text)
+        text, spaced = _QUOTE.join(bare), b' " '.join(bare)
+        if text.count(_QUOTE) != len(texts):
+            raise OtherForm
+    if b"\\" in text:
+        raise OtherForm
+    signs = b",%b," % text  # so that signs are around all words
+    return WORD.join(signs.translate(_AS_SIGNS).split())[1:-1], spaced.translate(_AS_WORDS).split(), texts
+
+
+def _without_texts(text: bytes) -> tuple[list[bytes], list[bytes]]:
+    """What is around the texts in quotes, and those. Raises OtherForm."""
+    if b"'" not in text and b"\\" not in text:
+        parts = text.split(_QUOTE)
+        return parts[::2], parts[1::2]
+    if b"\\u" in text:
+        raise OtherForm
+    parts = _TEXT.split(text)
+    quoted = parts[1::2]
+    texts = [part[1:-1] for part in quoted]
+    single = [at for at, part in enumerate(quoted) if part[0] == 0x27]
+    joined = END.join([texts[at] for at in single])
+    if b"'" in joined or b"\\" in joined or _QUOTE in joined:
+        joined = joined.replace(b"''", b"'").replace(b"\\", b"\\\\").replace(_QUOTE, b'\\"')
+        for at, escaped in zip(single, joined.split(END), strict=True):
+            texts[at] = escaped
+    return parts[::2], texts
+
+
+def _filled(form: bytes, kinds: bytes, words: list[bytes], texts: list[bytes]) -> bytes:
+    """A form with its words. Raises OtherForm."""
+    if len(kinds) != len(words):
+        raise OtherForm
+    firsts = bytes(map(itemgetter(0), words))
+    if firsts.translate(None, _FIRSTS) or (b"-" in firsts and b"-" in words):
+        raise OtherForm
+    _check_names({*compress(words, kinds.translate(_IS_NAME))})
+    is_odd = _mark_odd(words, kinds, firsts)
+    if len(texts) == len(words):
+        words = texts
+    elif texts:
+        for at, text in zip(compress(range(len(words)), kinds.translate(_IS_QUOTED)), texts, strict=True):
+            words[at] = text
+    if len(max(compress(words, kinds.translate(_IS_IN_NAME)), key=len, default=b"")) > _LONGEST:
+        raise OtherForm
+    filled = form % tuple(words)
+    return filled.replace(b'"\2', b"").replace(b'\3"', b"") if is_odd else filled
+
+
+def _check_names(names: set[bytes]) -> None:
+    """Raises OtherForm where a name is not its text."""
+    if not names.isdisjoint(_WORDS) or _MERGE in names:
+        raise OtherForm
+    for name in names:
+        if _IS_NUMERIC[name[0]] and not _WHOLE.fullmatch(name) and resolve(name.decode()).__class__ is not str:
+            raise OtherForm
+
+
+def _mark_odd(words: list[bytes], kinds: bytes, firsts: bytes) -> bool:
+    """Marks what is no text, so that it can lose its quotes; whether there is any. Raises OtherForm."""
+    numeric = firsts.translate(_IS_NUMERIC)
+    places = [at for at in compress(range(len(words)), numeric) if kinds[at] == _VALUE] if 1 in numeric else []
+    joined = b" ".join([words[at] for at in places])
+    if joined and _are_sure(joined):
+        marked = b"\2%b\3" % joined.replace(b" ", b"\3 \2")
+        for at, word in zip(places, marked.split(), strict=True):
+            words[at] = word
+        sure = True
+    else:
+        sure = False
+    if not sure or not _WORDS.isdisjoint(words):
+        special = [at for at, word in enumerate(words) if word in _WORDS and kinds[at] == _VALUE]
+        special += [] if sure else places
+        meant = {word: _meant(word) for word in {words[at] for at in special}}
+        for at in special:
+            words[at] = meant[words[at]]
+        return sure or bool(special)
+    return sure
+
+
+def _are_sure(joined: bytes) -> bool:
+    """Whether numbers, with spaces between them, are written as JSON writes them."""
+    if not joined.translate(None, _DIGITS) and not has_digits(joined, _BEYOND + 1):
+        shapes = b" %b" % joined.translate(_SHAPE)
+        return b" 01" not in shapes and b" 00" not in shapes
+    return _SURE_NUMBERS.fullmatch(b" %b" % joined) is not None
+
+
+def _meant(word: bytes) -> bytes:
+    """A word as it is put into the place of a text. Raises OtherForm."""
+    value = resolve(word.decode())
+    if value.__class__ is str:
+        return word
+    if value.__class__ is float:
+        value = plain_floats(value) if isfinite(value) else GoFloat(value)
+    if value.__class__ is GoFloat:
+        raise OtherForm
+    return b"\2%b\3" % orjson.dumps(value)
