@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from pilothouse.kit.sorting import in_order
 from pilothouse.machinery.jsoncopy import in_own_containers
 from pilothouse.machinery.yamlcodec.cuts import (
     LEAST,
@@ -41,6 +42,7 @@ class Alike:
         one = name + value
         self._mark, self._dash, self._one, self._members = mark, dash, one, bool(name)
         self._free = value.endswith((TEXT, COMMENT))  # may have a colon or a space where it means something
+        self._lines = self._free and bool(name) and not dash and name[:1] != b'"'  # members, a line each
         self._numbers = name.startswith(NUMBER)
         self._quote = {QUOTED: '"', SINGLE: "'"}.get(value, "")
         more = rb"%b\1%b%b" % (mark, dash, one)
@@ -55,11 +57,28 @@ class Alike:
         ends = re.compile(rb"%b(?!%b%b%b)" % (self._mark, re.escape(between[1:]), self._one, self._mark))
         last = ends.search(data, at)
         end = behind = len(data) if last is None else last.start()
+        if self._lines:
+            at = self._first(data, at, between)
         start = data.index(self._mark, at + 1)
         if self._free:
-            end = self._sure(data, start, end)
-        end = data.rfind(self._mark, start, end)
-        return self._span(data, start, end, between, aliases) if end > start else None, behind
+            end = self._sure(data, at if self._lines else start, end)
+        if not self._lines or re.compile(rb"\n {0,%d}[^ #\n]|\n?\Z" % len(found[1])).match(data, end) is None:
+            end = data.rfind(self._mark, start, end)  # what follows may belong to the last
+        if end <= start:
+            return None, behind
+        if self._lines:
+            return self._lines_span(data, at, start, end, between), behind
+        return self._span(data, start, end, between, aliases), behind
+
+    def _first(self, data: bytes, at: int, between: bytes) -> int:
+        """Where a run of lines begins of which one begins at `at`."""
+        one = re.compile(rb"%b%b(?=\n)" % (between, self._one))
+        while at > 0:
+            before = data.rfind(b"\n", 0, at)
+            if before < 0 or one.match(data, before) is None:
+                break
+            at = before
+        return at
 
     def _sure(self, data: bytes, start: int, end: int) -> int:
         """Where a run ends at the latest: what is before means a text for each line, nothing else."""
@@ -71,6 +90,26 @@ class Alike:
             twice = _TWICE.search(data, start, end)
             end = data.rfind(b"\n", start, twice.start()) if twice is not None else start
         return end
+
+    def _lines_span(self, data: bytes, first: int, start: int, end: int, between: bytes) -> Span | None:
+        """Members, a line each. They are sorted as lines, and the first is among them: objects are wanted by name."""
+        text, sep = text_of(data[first + len(between) : end]), between.decode()
+        if text is None:
+            return None
+        if "#" in text:
+            text = _COMMENTED.sub("", text)
+        lines = text.replace(": ", "\0").split(sep)
+        made = _members(in_order(lines))
+        if len(made) < len(lines):
+            made = _members(lines)  # of several the last counts
+        if not made or not made.keys().isdisjoint(WORDS):
+            return None
+
+        def names() -> list[str]:
+            return [line.partition("\0")[0] for line in lines[1:]]
+
+        run = Members(made, len(lines) - 1, names, None if self._numbers else 1, lines[0].partition("\0")[0])
+        return Span(start, end, between, b": 0", run)
 
     def _span(self, data: bytes, start: int, end: int, between: bytes, aliases: bool) -> Span | None:
         text, sep = text_of(data[start + len(between) : end]), between.decode()
@@ -93,7 +132,14 @@ class Alike:
             items = [{name: value} for name, value in zip(names, members or (), strict=True)]
             return Span(start, end, between, b"", Items(items))
         lines = None if self._numbers else int(self._mark == b"\n")
-        return Span(start, end, between, b": 0", Members(made, names, lines))
+        return Span(start, end, between, b": 0", Members(made, len(names), names.copy, lines))
+
+
+def _members(lines: list[str]) -> dict[str, Any]:
+    """The members that lines are, each a name, a zero and a value; none where a value is none that JSON has."""
+    pairs = "\0".join(lines).split("\0")
+    values = values_of(pairs[1::2], quoted=False)
+    return {} if values is None else dict(zip(pairs[::2], values, strict=True))
 
 
 def _quoted_pairs(text: str, sep: str, quote: str) -> list[str]:
@@ -138,7 +184,7 @@ class Equal:
         if aliases and b"*" in one:
             return None
         if one.strip() == b"?":
-            return Members({}, [], lines=1)  # the first of them is refused
+            return Members({}, 0, list, lines=1)  # the first of them is refused
         try:
             value, repeated = read(b"[%b]" % one[1:] if one[:1] == b"," else one + b"\n")
         except YAMLError:

@@ -220,13 +220,17 @@ class Builder:
         return made, key
 
     def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> dict[str, Any]:
-        self.count += 2 * len(run.names)
-        if len(run.values) < len(run.names) or not made.keys().isdisjoint(run.values.keys()):
+        self.count += 2 * run.count
+        first = () if run.first is None else (run.first,)
+        there = made.keys() & run.values.keys()
+        if not there.issuperset(first):
+            raise NotMet
+        if len(run.values) < run.count + len(first) or len(there) > len(first):
             if run.lines is None:
                 raise NotMet
             line = 1 + (0 if self._short is None else self._short.line(cut.line))
             seen = set(made)
-            for place, name in enumerate(run.names):
+            for place, name in enumerate(run.names()):
                 if len(self.repeated) >= MOST_REPEATED:
                     break
                 if name in seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isfinite
@@ -47,13 +47,15 @@ class Items:
 class Members:
     """More members of the object in which the mark stands as a key.
 
-    `names` as they come; `lines` that each of them takes, 0 if all stand in one, None if only the parser knows what
-    is to be told of those that are there twice.
+    `names` as they come, so many as `count`; `lines` that each of them takes, 0 if all stand in one, None if only the
+    parser knows what is to be told of those that are there twice. `first` is before the mark, and in `values` too.
     """
 
     values: dict[str, Any]
-    names: list[str]
+    count: int
+    names: Callable[[], Iterable[str]]
     lines: int | None
+    first: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def _grown(data: bytes, start: int, form: Form, read: Read) -> Span | None:
     made = dict(zip(names, values, strict=True))
     if len(made) < len(names) or not made.keys().isdisjoint(WORDS):
         return None
-    return Span(begin, end, b"\n%b" % form.indent, b": 0", Members(made, names, lines=None))
+    return Span(begin, end, b"\n%b" % form.indent, b": 0", Members(made, len(names), names.copy, lines=None))
 
 
 def _times(lines: list[bytes], form: Form) -> int:
