@@ -184,7 +184,8 @@ class BuiltinServer:
         needs = self._needs
         resource = virtual_resource(row, needs.types)
         services = self._services(resource, chain)
-        context = VirtualContext(self.stores, needs.now, self._parts_context.identity, owner(resource, row.version))
+        own, identity = owner(resource, row.version), self._parts_context.identity
+        context = VirtualContext(self.stores, needs.now, identity, own, needs.options.aside)
         store = GenericStore(resource, kept(row, context, resource), services)
         forms = self._forms(store)
         deleter = Deleter(store, grace_of(resource.group, resource.plural))

@@ -15,6 +15,7 @@ from pilothouse.auth.identity import Identity
 from pilothouse.builtin import facts, namerules
 from pilothouse.builtin.oddparts import Stores
 from pilothouse.builtin.types import TypeTable
+from pilothouse.kit.aside import Aside
 from pilothouse.kit.record import record
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour
@@ -53,12 +54,15 @@ _COMPUTED: Final = {("", "componentstatuses"): "core.componentstatuses"}
 
 @record
 class VirtualContext:
-    """What such a storage may be made of. `own` gives a new object of the kind its namespace and managed fields."""
+    """What such a storage may be made of. `own` gives a new object of the kind its namespace and managed fields;
+    `aside`: where long objects are worked on.
+    """
 
     stores: Stores
     now: Callable[[], datetime]
     identity: Identity
     own: Callable[[Object, Write], Object]
+    aside: Aside
 
 
 def virtual_storage(row: facts.ResourceFacts, context: VirtualContext) -> object | None:

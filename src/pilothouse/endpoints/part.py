@@ -31,7 +31,8 @@ async def create_virtual(scope: Scope, storage: VirtualCreater, named: bool, req
     if scope.store.services.admission.judges("CREATE", write):
         obj = await judged(scope, obj, write)
     code, answer = await storage.create_virtual(obj, replace(write, judged=True))
-    return scope.forms.virtual_response(answer, scope.version, form, code)
+    respond = scope.forms.virtual_response
+    return await scope.options.aside.run(write.load.size, respond, answer, scope.version, form, code)
 
 
 async def judged(scope: Scope, obj: Object, write: Write) -> Object:
@@ -40,7 +41,8 @@ async def judged(scope: Scope, obj: Object, write: Write) -> Object:
     tracker = Tracker(
         schema=target.schema, api_version=target.api_version, kind=target.kind, subresource=scope.subresource
     )
-    owned = tracker.create(obj, write.manager, format_time(write.now))
+    run, now = scope.options.aside.run, format_time(write.now)
+    owned = await run(write.load.size, tracker.create, obj, write.manager, now)
     await admission.mutate_part("CREATE", owned, None, write, partial(taken, scope))
     await admission.validate_part("CREATE", owned, None, write)
     if owned.get("metadata"):
@@ -70,7 +72,7 @@ async def update_part(scope: Scope, storage: PartUpdater, request: Request) -> R
     template = scope.body.freeze(sent)
 
     async def produce(old: Object | None) -> Object:
-        made = template()
+        made = await scope.options.aside.run(write.load.size, template)
         if old is not None:
             check_uid(scope, write, made, old)
         await scope.store.services.admission.mutate_part("UPDATE", made, old, write, partial(taken, scope))
@@ -89,7 +91,7 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
         applying, force = apply_options(scope, request, info, query)
         sent = await read_applied(scope, request, applying)
 
-        def read() -> Object:
+        def configuration() -> Object:
             target = scope.body.target
             config = sent.configuration(scope)
             check_applied(target.schema, config, target.api_version, target.kind)
@@ -98,6 +100,9 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
             sent.tell_repeated(applying)
             return config
 
+        async def read() -> Object:
+            return await scope.options.aside.run(applying.load.size, configuration)
+
         answer = await storage.apply_part(info.name, read, applying, force=force)
         return scope.forms.virtual_response(answer, scope.version, form)
     write = asked_write(scope, request, info, query, "PatchOptions")
@@ -105,7 +110,7 @@ async def patch_part(scope: Scope, storage: PartUpdater, request: Request) -> Re
 
     async def produce(old: Object | None) -> Object:
         assert old is not None
-        made = patch(old)
+        made = await scope.options.aside.run(write.load.size, patch, old)
         check_names(scope, info, made)
         await scope.store.services.admission.mutate_part("UPDATE", made, old, write, partial(taken, scope))
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -65,12 +65,14 @@ class CustomScale:
         shown = self._scale({**new, "metadata": old["metadata"]})
         await self._store.services.admission.validate_part("UPDATE", shown, self._scale(old), write)
 
-    async def apply_part(self, name: str, read: Callable[[], Object], write: Write, *, force: bool) -> Object:
+    async def apply_part(
+        self, name: str, read: Callable[[], Awaitable[Object]], write: Write, *, force: bool
+    ) -> Object:
         """Server-side apply of the Scale that `read` gives. Raises Conflict."""
 
         async def change(old: Object | None) -> Object:
             assert old is not None
-            config = read()
+            config = await read()
             replicas = (config.get("spec") or {}).get("replicas")
             new = self._tracker.scale_apply(old, replicas, write.manager, self._owned, force=force)
             same_parent(self._store.resource, name, config, old)

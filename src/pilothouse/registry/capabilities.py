@@ -38,6 +38,8 @@ class PartUpdater(Protocol):
 
     async def update_part(self, name: str, produce: Produce, write: Write) -> Object: ...
 
-    async def apply_part(self, name: str, read: Callable[[], Object], write: Write, *, force: bool) -> Object:
+    async def apply_part(
+        self, name: str, read: Callable[[], Awaitable[Object]], write: Write, *, force: bool
+    ) -> Object:
         """Server-side apply of an object of the subresource's own kind, which `read` gives or refuses."""
         ...

@@ -5,7 +5,7 @@ Autoscaling"; API reference, "Scale"). Which fields it shows is data; writes go 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -59,12 +59,14 @@ class ScaleStorage:
         stored, _ = await self._store.update(name, change, replace(write, judged=True), unconditional=True)
         return self._scale(self._store.codec.decode(stored))
 
-    async def apply_part(self, name: str, read: Callable[[], Object], write: Write, *, force: bool) -> Object:
+    async def apply_part(
+        self, name: str, read: Callable[[], Awaitable[Object]], write: Write, *, force: bool
+    ) -> Object:
         """Server-side apply of the Scale that `read` gives. Raises Conflict."""
 
         async def change(old: Object | None) -> Object:
             assert old is not None
-            config = read()
+            config = await read()
             replicas = (config.get("spec") or {}).get("replicas")
             new = self._tracker.scale_apply(old, replicas, write.manager, self._paths, force=force)
             self._checked(name, config, write)

@@ -37,11 +37,12 @@ class TokenReviews:
 
     def __init__(self, context: VirtualContext) -> None:
         self._own = context.own
+        self._aside = context.aside.run
         self._authenticators = context.identity.authenticators
 
     async def create_virtual(self, obj: Object, write: Write) -> tuple[int, Object]:
         """Raises BadRequest without a token."""
-        obj = self._own(obj, write)
+        obj = await self._aside(write.load.size, self._own, obj, write)
         spec = obj.get("spec") or {}
         if not spec.get("token"):
             raise bad_request("token is required for TokenReview in authentication")

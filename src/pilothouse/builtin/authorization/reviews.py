@@ -34,18 +34,14 @@ class AccessReviews:
 
     def __init__(self, context: VirtualContext, validate: Validate, asked: Asked) -> None:
         self._own = context.own
+        self._aside = context.aside.run
         self._authorizer: Authorizer = context.identity.authorizer
         self._validate = validate
         self._asked = asked
 
     async def create_virtual(self, obj: Object, write: Write) -> tuple[int, Object]:
         """Raises Invalid."""
-        obj = self._own(obj, write)
-        causes = self._validate(obj, None, None)
-        if causes:
-            raise invalid(_GROUP, "", "", causes)
-        spec = obj["spec"]
-        attributes, problems = _attributes(spec, self._asked(spec, write))
+        obj, attributes, problems = await self._aside(write.load.size, self._read, obj, write)
         decision, reason = self._authorizer.authorize(attributes)
         status: Object = {"allowed": decision is Decision.ALLOW}
         if decision is Decision.DENY:
@@ -55,6 +51,15 @@ class AccessReviews:
         if problems:
             status["evaluationError"] = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
         return 201, {**obj, "status": status}
+
+    def _read(self, obj: Object, write: Write) -> tuple[Object, Attributes, list[str]]:
+        """The object with its metadata, the request that it is about, and what of that could not be read."""
+        obj = self._own(obj, write)
+        causes = self._validate(obj, None, None)
+        if causes:
+            raise invalid(_GROUP, "", "", causes)
+        spec = obj["spec"]
+        return obj, *_attributes(spec, self._asked(spec, write))
 
 
 def _anyone(spec: Object, write: Write) -> Caller:

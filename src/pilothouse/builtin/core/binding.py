@@ -37,7 +37,8 @@ class BindingStorage:
 
         async def bind(old: Object | None) -> Object:
             assert old is not None
-            return _bound(name, old, obj, zones, write, self._pods.resource.key(write.namespace, name))
+            key = self._pods.resource.key(write.namespace, name)
+            return await self._pods.services.aside.run(write.load.size, _bound, name, old, obj, zones, write, key)
 
         await self._pods.update(name, bind, write_as_status(write, name))
         return 201, dict(SUCCESS)

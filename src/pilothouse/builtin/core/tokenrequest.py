@@ -62,7 +62,8 @@ class TokenRequests:
         spec: dict[str, Any] = dict(obj.get("spec") or {})
         if spec.get("expirationSeconds") is None:
             spec["expirationSeconds"] = DEFAULT_SECONDS
-        owned = self.tracker.create({**obj, "spec": spec}, write.manager, format_time(write.now))
+        run, now = self.stores["", "serviceaccounts"].services.aside.run, format_time(write.now)
+        owned = await run(write.load.size, self.tracker.create, {**obj, "spec": spec}, write.manager, now)
         account = await self._get("serviceaccounts", write.namespace, write.name)
         _check_identity(obj.get("metadata") or {}, account, write)
         causes = _validate(owned, None, None)
