@@ -421,3 +421,13 @@ def test_long_maps_may_be_left_in_disorder() -> None:
     assert later == [sent]
     assert list(made["data"]) == list(sent)
     assert list(decoded("ConfigMap", {"data": sent})["data"]) == sorted(sent)
+
+
+@pytest.mark.parametrize("wrong", [{"key": 1}, {"key": "a", "mode": 2**40}, 5, {"keys": "b"}])
+def test_one_wrong_object_among_many(wrong: Any) -> None:
+    items: list[Any] = [{"key": f"k{number}", "path": "p"} for number in range(1000)]
+    few = {"items": [items[0], wrong, {"key": True}]}
+    many = {"items": [*items, wrong, {"key": True}, *items]}
+    assert refusal("SecretVolumeSource", few) == refusal("SecretVolumeSource", many)
+    unknown = orjson.dumps({"items": [*items, {"keys": "b"}, *items, {"b": 1}]}).decode()
+    assert found("SecretVolumeSource", unknown) == ['unknown field "items[1000].keys"', 'unknown field "items[2001].b"']

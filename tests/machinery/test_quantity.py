@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pilothouse.machinery import quantity
 from pilothouse.machinery.quantity import (
     BINARY,
     WRONG_FORMAT,
@@ -14,8 +13,6 @@ from pilothouse.machinery.quantity import (
     WRONG_SUFFIX,
     Quantity,
     QuantityError,
-    are_canonical,
-    are_coarse,
     compare,
     of,
     of_milli,
@@ -108,34 +105,3 @@ def test_arithmetic_is_exact(one: int, other: int) -> None:
 @pytest.mark.parametrize(("sent", "answered"), [(" 1", "1"), ("1500m ", "1500m"), ("  +3 ", "+3"), (" 0.5Gi", "512Mi")])
 def test_spaces_around_a_quantity_do_not_count(sent: str, answered: str) -> None:
     assert shown(sent) == answered
-
-
-@settings(deadline=None)
-@given(
-    st.from_regex(r"[0-9]{1,19}[numkMGTPE]?", fullmatch=True)
-    | st.sampled_from(["000", "0", "0100m", "1000", "100n", "1.5", "+1", "1Ki", "1e3", "", "m", "9" * 18, "1\n"])
-)
-def test_what_is_taken_for_canonical_or_coarse_at_a_glance_is_so(text: str) -> None:
-    if are_canonical([text]):
-        assert shown(text) == text
-    if are_coarse([text]):
-        assert parse(text).nanos % 10**6 == 0
-    if text.isdigit() and len(text) < 19:
-        assert are_coarse([text]) and are_coarse(["1", text, "2m"])
-        assert text[0] == "0" or are_canonical([text, "1"]) == (shown(text) == text)
-    assert not are_coarse([text, "n"]) and not are_canonical([text, "000"])
-
-
-@pytest.mark.parametrize(
-    "text", ["1.5", "12.25", "0.5", "1.50", "10.125", "3.0", "1.5Gi", "12e3", "12E6", "1000e3", "x.5", "5"]
-)
-def test_many_are_shown_as_each_of_them_is(text: str) -> None:
-    (made,) = quantity.with_thousandths([text])
-    assert quantity.with_thousandths([text, "7", text]) == [made, "7", made]
-    if made != text:
-        assert made == quantity.shown(text)
-    for one in (text, made):
-        if quantity.are_canonical([one]):
-            assert quantity.shown(one) == one
-        if quantity.are_coarse([one]):
-            assert quantity.parse(one).nanos % 10**6 == 0

@@ -232,3 +232,25 @@ def test_of_a_long_row_of_items_that_are_alike_the_first_good_one_is_judged_for_
     assert len(found(at("items", each(look)), {"items": [-1] * 500 + [2] * 500})) == 500
     seen.clear()
     assert found(at("items", each(look)), {"items": [1] * 5}) == [] and seen == [1] * 5
+
+
+def test_of_items_that_differ_where_it_does_not_matter_one_is_judged_for_a_run() -> None:
+    seen = []
+
+    def look(item: Any, field: Field) -> None:
+        seen.append(item["name"])
+        if "b" not in item["name"] or item.get("bad"):
+            field.invalid("", item["name"], "bad")
+
+    def judge(items: Any, field: Field) -> None:
+        field.each("", look, items, free={"name": lambda names: all("b" in name for name in names)})
+
+    items = [{"name": f"b{number}", "other": "x"} for number in range(1280)]
+    assert found(at("items", judge), {"items": items}) == [] and len(seen) == 10
+    items[700] = {"name": "c", "other": "x"}
+    items[300] = {"name": "b", "bad": True}
+    items[900] = {"name": "b", "other": "y"}
+    wrong = [("items[300]", 'Invalid value: "b": bad'), ("items[700]", 'Invalid value: "c": bad')]
+    assert found(at("items", judge), {"items": items}) == wrong
+    items = [{"name": f"b{number}", "bad": True} for number in range(700)]
+    assert len(found(at("items", judge), {"items": items})) == 700

@@ -10,7 +10,6 @@ are not (`12E` stays `12E`, `12Ei` becomes 9223372036854775807).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, total_ordering
 from typing import Final
@@ -228,43 +227,6 @@ def _shown(text: str) -> str:
     text = text.strip(" ")
     quantity, kept = _read(text)
     return text if kept else str(quantity)
-
-
-_CANONICAL: Final = re.compile(r"(?:(?!0)[0-9]{1,18}(?<!000)(?:[numkMGTPE]|[eE][369])?\n)*", re.ASCII).fullmatch
-_COARSE: Final = re.compile(r"(?:[0-9]{1,18}(?:[mkMGTPE]|[eE][369])?\n)*", re.ASCII).fullmatch
-_TENTHS: Final = re.compile(r"^([1-9][0-9]{0,11})\.([1-9])$", re.ASCII | re.MULTILINE).sub
-_HUNDREDTHS: Final = re.compile(r"^([1-9][0-9]{0,11})\.([0-9][1-9])$", re.ASCII | re.MULTILINE).sub
-
-
-_READABLE: Final = re.compile(
-    r"(?:[+-]?[0-9]{1,99}(?:\.[0-9]{0,99})?(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?\n)*", re.ASCII
-).fullmatch
-
-
-def are_readable(texts: Sequence[str]) -> bool:
-    """Whether surely none is refused."""
-    lines = "\n".join([*texts, ""])
-    return lines.count("\n") == len(texts) and _READABLE(lines) is not None
-
-
-def are_canonical(texts: Sequence[str]) -> bool:
-    """Whether all are surely shown as they were sent."""
-    lines = "\n".join([*texts, ""])
-    return lines.count("\n") == len(texts) and _CANONICAL(lines) is not None
-
-
-def with_thousandths(texts: list[str]) -> list[str]:
-    """The same quantities, those with one or two digits behind the point as they are shown: `1.5` as `1500m`."""
-    lines = "\n".join(texts)
-    if "." not in lines or lines.count("\n") != len(texts) - 1:
-        return texts
-    return _HUNDREDTHS(r"\g<1>\g<2>0m", _TENTHS(r"\g<1>\g<2>00m", lines)).split("\n")
-
-
-def are_coarse(texts: Sequence[str]) -> bool:
-    """Whether all are surely multiples of a thousandth."""
-    lines = "\n".join([*texts, ""])
-    return lines.count("\n") == len(texts) and _COARSE(lines) is not None
 
 
 # The same few quantities come again and again.

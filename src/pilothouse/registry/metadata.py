@@ -374,6 +374,8 @@ def fold_owners(obj: Object) -> str:
     owners = metadata.get("ownerReferences") if metadata else None
     if not owners or len(owners) < 2:
         return ""
+    if len(set(map(tuple, map(dict.values, owners)))) == len(owners):
+        return ""
     kept: dict[frozenset[Any], Any] = {}
     repeated: list[str] = []
     for owner in owners:

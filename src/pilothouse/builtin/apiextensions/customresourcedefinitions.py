@@ -254,6 +254,8 @@ def _versions(value: Object, field: Field) -> None:
         before = len(field.found)
         _version(version, index, top, field)
         field.prefix(before, f"versions[{index}]")
+    if field.full:
+        return
     found = [version.get("name", "") for version in versions]
     if len(set(found)) < len(found):
         field.invalid("versions", versions_form(versions), "must contain unique version names")

@@ -101,8 +101,8 @@ _PARTS: Final = ("schema", "subresources", "additionalPrinterColumns", "selectab
 
 
 def shared(versions: Sequence[Object]) -> Shared:
-    first = versions[0] if versions else {}
-    return Shared(*(all(one.get(part) == first.get(part) for one in versions[1:]) for part in _PARTS))
+    parts = ([one.get(part) for one in versions] for part in _PARTS)
+    return Shared(*(part.count(part[0]) == len(part) if part else True for part in parts))
 
 
 def _scale(value: Object) -> Object:

@@ -18,6 +18,7 @@ from pilothouse.builtin.shared.volumes import csi_driver
 from pilothouse.builtin.shared.volumesources import LONG_TARGET, PERSISTENT, one_source
 from pilothouse.builtin.shared.volumewarnings import OLD_SOURCES
 from pilothouse.machinery import names
+from pilothouse.machinery.quantitylists import are_positive
 from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, on_update, rules, sorted_map
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
@@ -97,10 +98,11 @@ def _capacity(spec: Mapping[str, Any], field: Field) -> None:
         field.required("capacity")
     if "storage" not in capacity or len(capacity) > 1:
         field.not_supported("capacity", sorted_map(capacity) or None, ("storage",))
-    for name in field.names(capacity):
-        if nanos(capacity[name]) < 0:
+    for name in field.names(capacity, lambda some: are_positive(list(map(capacity.__getitem__, some)))):
+        amount = nanos(capacity[name])
+        if amount < 0:
             field.invalid(f"capacity[{name}]", units(capacity[name]), "must be a valid resource quantity")
-        if nanos(capacity[name]) <= 0:
+        if amount <= 0:
             field.invalid(f"capacity[{name}]", capacity[name], "must be greater than zero")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.podwarnings import replaced_label
 from pilothouse.builtin.shared.resources import requirements
-from pilothouse.builtin.shared.scheduling import toleration
+from pilothouse.builtin.shared.scheduling import TOLERATED, toleration
 from pilothouse.builtin.shared.selectors import labels
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import IMMUTABLE, Field, at, repeated, rules, sees_absent
@@ -21,8 +21,8 @@ def _overhead(value: Object, field: Field) -> None:
 
 
 def _tolerations(value: Sequence[Object], field: Field) -> None:
-    field.each("", toleration, value)
-    for index, one in field.until_full(repeated(value, lambda one: frozenset(one.items()))):
+    field.each("", toleration, value, free=TOLERATED)
+    for index, one in field.until_full(repeated(value, lambda one: tuple(one.items()))):
         field.duplicate(f"[{index}]", internal("Toleration", one))
 
 

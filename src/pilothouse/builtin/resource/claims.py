@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from pilothouse.builtin.resource import words
+from pilothouse.builtin.shared.scheduling import TOLERATED
 from pilothouse.machinery import names
 from pilothouse.machinery.rules import Defaults, Field, defaults, repeated
 from pilothouse.registry.behaviour import Object
@@ -84,7 +85,7 @@ def _asks(value: Object, field: Field, *, exact: bool) -> None:
         field.required("deviceClassName")
     words.each_of(field, "selectors", words.selector, value.get("selectors"), words.MOST)
     _count(value, field)
-    field.each("tolerations", _toleration_value, value.get("tolerations"))
+    field.each("tolerations", _toleration_value, value.get("tolerations"), free=TOLERATED)
     _capacity(value, field)
 
 
@@ -202,7 +203,7 @@ def _declared(value: Object, field: Field) -> None:
     words.sized(field, "selectors", value.get("selectors"), words.MOST)
     if value.get("allocationMode") not in _MODES:
         field.not_supported("allocationMode", value.get("allocationMode", ""), _MODES)
-    field.each("tolerations", _toleration, value.get("tolerations"))
+    field.each("tolerations", _toleration, value.get("tolerations"), free=TOLERATED)
 
 
 def _declared_alternative(value: Object, field: Field) -> None:

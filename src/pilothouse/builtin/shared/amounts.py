@@ -7,6 +7,7 @@ from typing import Final
 from pilothouse.kit.memo import remembered
 from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery import quantity
+from pilothouse.machinery.quantitylists import are_coarse
 from pilothouse.machinery.rules import NOT_NEGATIVE, Field
 
 NANO: Final = 1_000_000_000
@@ -45,7 +46,7 @@ def round_amounts(amounts: dict[str, str]) -> None:
     """In place, for a resource list."""
     if len(amounts) > RUN:
         names = list(amounts)
-        for index, amount in doubtful(list(amounts.values()), quantity.are_coarse):
+        for index, amount in doubtful(list(amounts.values()), are_coarse):
             amounts[names[index]] = rounded(amount)
         return
     for name, amount in amounts.items():

@@ -10,7 +10,7 @@ from pilothouse.builtin.shared.containers import PodFacts, containers, ephemeral
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.podresources import pod_resources
 from pilothouse.builtin.shared.resources import amount, resource_name
-from pilothouse.builtin.shared.scheduling import scheduling_gates, toleration, topology_spread
+from pilothouse.builtin.shared.scheduling import TOLERATED, scheduling_gates, toleration, topology_spread
 from pilothouse.builtin.shared.security import pod_security
 from pilothouse.builtin.shared.selectors import labels
 from pilothouse.builtin.shared.systems import operating_system, windows_host_process
@@ -288,7 +288,7 @@ def _pod_spec(spec: Object, field: Field, pod: str) -> None:
     _host_users(spec, field)
     _names(spec, field)
     if spec.get("tolerations"):
-        field.each("tolerations", toleration, spec["tolerations"], alone=True)
+        field.each("tolerations", toleration, spec["tolerations"], alone=True, free=TOLERATED)
     if spec.get("hostAliases"):
         field.within("hostAliases", _host_aliases, spec["hostAliases"])
     _classes(spec, field)

@@ -91,9 +91,11 @@ def _named(value: Object, field: Field, paths: _Paths) -> None:
     name = value.get("name", "")
     if not name:
         field.required("name")
-    key_paths(value.get("items") or (), field)
-    for item in value.get("items") or () if not field.full else ():
-        paths.take(item.get("path", ""), name)
+    items = value.get("items")
+    if items:
+        key_paths(items, field)
+        for item in items if not field.full else ():
+            paths.take(item.get("path", ""), name)
 
 
 def _token(value: Object, field: Field) -> None:
@@ -167,7 +169,7 @@ def _certificate(value: Object, field: Field, paths: _Paths) -> None:
 
 def _one(source: Object, field: Field, path: str, paths: _Paths) -> None:
     """One source; `path` is where it is told."""
-    kinds = [name for name in _SOURCES if source.get(name) is not None]
+    kinds = [*source] if len(source) == 1 else [name for name in _SOURCES if name in source]
     for name in kinds:
         value = source[name]
         before = len(field.found)
@@ -207,5 +209,5 @@ def projected(value: Object, field: Field) -> None:
     """A projected volume."""
     mode("defaultMode", value.get("defaultMode"), field)
     paths = _Paths()
-    for index, source in enumerate(value.get("sources") or ()):
+    for index, source in field.numbered(value.get("sources") or ()):
         _one(source, field, f"sources[{index}]", paths)

@@ -19,6 +19,13 @@ _POLICIES: Final = ("Honor", "Ignore")
 Object = Mapping[str, Any]
 
 
+def _are_values(texts: Sequence[str]) -> bool:
+    return all(texts) and words.are_label_values(texts)
+
+
+TOLERATED: Final = {"key": words.are_qualified_names, "value": _are_values}  # in which good tolerations may differ
+
+
 def toleration(value: Object, field: Field) -> None:
     """One toleration."""
     key, operator, effect = value.get("key", ""), value.get("operator", ""), value.get("effect", "")
@@ -109,4 +116,4 @@ def scheduling_gates(items: Sequence[Object], field: Field) -> None:
         seen.add(name)
 
 
-__all__ = ["EFFECTS", "scheduling_gates", "toleration", "topology_spread"]
+__all__ = ["EFFECTS", "TOLERATED", "scheduling_gates", "toleration", "topology_spread"]

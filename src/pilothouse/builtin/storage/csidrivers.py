@@ -52,9 +52,12 @@ def _tokens(value: Sequence[Object], field: Field) -> None:
     field.each("", token, value)
 
 
+_one_mode: Final = one_of(*_MODES)
+
+
 def _modes(value: Sequence[str], field: Field) -> None:
-    for mode in value:
-        one_of(*_MODES)(mode, field)
+    for mode in field.until_full(value):
+        _one_mode(mode, field)
 
 
 def _period(value: int, field: Field) -> None:

@@ -8,16 +8,18 @@ client sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from pilothouse.kit.runs import doubtful
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import schema as s
 from pilothouse.machinery import times
 from pilothouse.machinery.decode.findings import DecodeError, Findings
+from pilothouse.machinery.decode.generate import REFUSALS, list_decoder
 from pilothouse.machinery.decode.scalars import (
     INT32_LEAST,
     INT32_MOST,
@@ -28,6 +30,7 @@ from pilothouse.machinery.decode.scalars import (
     unbase64,
 )  # fmt: skip
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
+from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
 from pilothouse.machinery.schema import Schema
@@ -60,6 +63,17 @@ def refusal(schema: Schema, value: Any) -> str | None:
     except DecodeError as wrong:
         return None if walk.inexact else str(wrong)
     return None
+
+
+def _have_nothing_to_tell(schema: Schema, values: Sequence[Any]) -> bool:
+    """Whether some objects of a list fit, and have no member that is unknown."""
+    findings = Findings()
+    findings.big = True
+    try:
+        list_decoder(schema)([*values], findings)
+    except (*REFUSALS, APIError, RecursionError):
+        return False
+    return not findings.unknown and not findings.inexact
 
 
 class _Told(Exception):
@@ -163,7 +177,8 @@ class _Walk:
         if items.kind in _TOLD_ONCE:
             self._first_wrong(items, value)
             return
-        for index, item in enumerate(value):
+        skips = items.kind == s.STRUCT and len(value) > RUN and not self.repeated  # what plainly fits is passed over
+        for index, item in doubtful(value, partial(_have_nothing_to_tell, items)) if skips else enumerate(value):
             if self.saved is not None:
                 self._rest(items, value, index)
                 return

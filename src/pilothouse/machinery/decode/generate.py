@@ -61,7 +61,7 @@ _HELPERS: Final = {
     name: getattr(scalars, name)
     for name in (
         "a_list", "a_map", "any_json", "boolean", "duration", "float64", "int32", "int64", "int_or_string",
-        "micro_time", "octets", "quantity", "quantity_map", "string_map", "strings", "text", "time",
+        "micro_time", "octets", "quantity", "quantity_list", "quantity_map", "string_map", "strings", "text", "time",
     )
 }  # fmt: skip
 # No body may be longer, and no store holds such objects. Empty objects are longer when they are decoded.
@@ -241,6 +241,8 @@ class _Writer:
         if schema.kind == s.LIST:
             if schema.items.kind == s.STRING:
                 return f"strings({x})"
+            if schema.items.kind == s.QUANTITY:
+                return f"quantity_list({x}, f)"
             if schema.items.kind == s.STRUCT:
                 return f"{self._decoder(schema.items, list_decoder, _MANY)}({x}, f)"
             y = f"y{depth}"

@@ -15,7 +15,7 @@ from typing import Any
 from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import quantity as quantities
-from pilothouse.machinery import times
+from pilothouse.machinery import quantitylists, times
 from pilothouse.machinery.decode.findings import DecodeError, Findings, Mismatch
 from pilothouse.machinery.jsoncodec import Literal, go_float, plain_floats
 
@@ -212,29 +212,23 @@ def are_quantities(values: Sequence[Any]) -> bool:
         if any(abs(item) < SMALL for item in values if item.__class__ is float):
             return False
         values = [item for item in values if item.__class__ is str]
-    return quantities.are_readable(values)
+    return quantitylists.are_readable(values)
 
 
 def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, str]:
-    odd = False
+    texts = list(sent.values())
+    shown = quantitylists.shown_all(texts)
+    # Never what was sent itself: that may be looked at again.
+    return string_map(dict(sent) if shown == texts else dict(zip(sent, shown, strict=True)), findings)
 
-    def fine(run: Sequence[str]) -> bool:
-        nonlocal odd
-        if quantities.are_canonical(run):
-            return True
-        odd = True
-        return quantities.are_readable(run)
 
-    for _, text in doubtful(list(sent.values()), fine):  # one that is refused is found before any is written
-        quantities.shown(text)
-    made = string_map(sent, findings)
-    if made is sent:  # which may be looked at again
-        made = dict(sent)
-    if odd:
-        names = list(made)
-        for index, text in doubtful(list(made.values()), quantities.are_canonical):
-            made[names[index]] = quantities.shown(text)
-    return made
+def quantity_list(value: Any, findings: Findings) -> list[str]:
+    """A list of quantities, null in it being zero."""
+    if value.__class__ is not list:
+        raise Mismatch
+    if len(value) > RUN and set(map(type, value)) == _TEXTS:
+        return quantitylists.shown_all(value)
+    return ["0" if item is None else quantity(item, findings) for item in value]
 
 
 def a_list(value: Any) -> list[Any]:

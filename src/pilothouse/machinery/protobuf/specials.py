@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.protobuf.wire import (
     VARINTS,
@@ -28,7 +27,8 @@ from pilothouse.machinery.protobuf.wire import (
     read_unsigned,
     wide,
 )
-from pilothouse.machinery.quantity import QuantityError, are_canonical, parse, shown, with_thousandths
+from pilothouse.machinery.quantity import QuantityError, parse, shown
+from pilothouse.machinery.quantitylists import odd_places, with_thousandths
 
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
@@ -259,7 +259,7 @@ def decode_quantity(payload: bytes) -> str:
 def decode_quantities(wires: list[str]) -> list[str]:
     """As `decode_quantity` of each wire text; those that are shown as they are sent are found together."""
     texts = with_thousandths([wire[2:] for wire in wires])
-    odd = {index for index, _ in doubtful(texts, are_canonical)}
+    odd = set(odd_places(texts))
     heads, usual = [*map(_HEAD, wires)], [*map(_HEADS.get, map(len, wires))]
     if heads != usual:
         odd.update(index for index, head in enumerate(heads) if head != usual[index])

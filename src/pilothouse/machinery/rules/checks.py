@@ -108,11 +108,13 @@ def at_most(limit: int) -> Rule:
 
 def repeated(items: Sequence[Any], key: Callable[[Any], Any]) -> Iterator[tuple[int, Any]]:
     """Index and item of all whose key an earlier item has as well."""
+    keys = [*map(key, items)]
+    if len(set(keys)) == len(keys):
+        return
     seen = set()
-    for index, item in enumerate(items):
-        own = key(item)
+    for index, own in enumerate(keys):
         if own in seen:
-            yield index, item
+            yield index, items[index]
         seen.add(own)
 
 

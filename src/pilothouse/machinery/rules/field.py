@@ -13,8 +13,9 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from pilothouse.kit.runs import RUN, doubtful, doubtful_names
-from pilothouse.kit.sorting import smallest_first
+from pilothouse.kit.sorting import in_order, smallest_first
 from pilothouse.machinery.errors import MOST_CAUSES, Cause
+from pilothouse.machinery.rules.alike import Free, are_alike
 
 _LEAST: Final = len('"a":"",')  # signs of JSON for a member of a map
 _MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole value
@@ -22,6 +23,7 @@ _MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole va
 
 T = TypeVar("T")
 V = TypeVar("V")
+_CONTAINERS: Final = {dict, list}
 Rule = Callable[[Any, "Field"], "bool | None"]
 """`(value, field)`: adds what is wrong to the field. True: the place needs no more rules."""
 
@@ -66,8 +68,9 @@ def as_json(value: Any) -> str:
 def _by_key(value: Any) -> Any:
     """With long maps in order. What is in long lists is not worth a look."""
     if isinstance(value, dict):
-        names = sorted(value) if len(value) > RUN else value
-        return {name: _by_key(value[name]) for name in names}
+        if set(map(type, value.values())).isdisjoint(_CONTAINERS):
+            return {name: value[name] for name in in_order(value)} if len(value) > RUN else value
+        return {name: _by_key(value[name]) for name in (in_order(value) if len(value) > RUN else value)}
     if isinstance(value, list) and len(value) <= RUN:
         ordered = list(map(_by_key, value))
         return value if all(map(is_, ordered, value)) else ordered
@@ -244,10 +247,10 @@ class Field:
 
     def until_full(self, items: Iterable[V]) -> Iterator[V]:
         """What is wrong one by one."""
-        for item in items:
+        for item in () if self.full else items:
+            yield item
             if self.full:
                 return
-            yield item
 
     def _in_runs(self, items: Sequence[V], fine: Callable[[Sequence[V]], bool]) -> Iterator[tuple[int, V]]:
         return doubtful(items, fine, lambda: self.full)
@@ -264,9 +267,11 @@ class Field:
         if len(self.found) > before:
             self.prefix(before, step)
 
-    def each(self, step: str, rule: Rule, items: Sequence[Any] | None, *, alone: bool = False) -> None:
+    def each(
+        self, step: str, rule: Rule, items: Sequence[Any] | None, *, alone: bool = False, free: Free | None = None
+    ) -> None:
         """Run a rule on every item of a list. `alone`: it heeds nothing but the item, so one like the item before it is
-        as good.
+        as good. `free`: neither do such items matter that are alike but for these members (`are_alike`).
         """
         if not items:
             return
@@ -276,7 +281,7 @@ class Field:
         self.old = None
         good: Any = self  # like no item
         alone = alone and len(items) > RUN
-        for index, item in enumerate(items):
+        for index, item in enumerate(items) if free is None or len(items) <= RUN else self._unlike(items, free):
             if alone and item == good:
                 continue
             rule(item, self)
@@ -288,6 +293,15 @@ class Field:
                 if self.full:
                     break
         self.old = outer
+
+    def _unlike(self, items: Sequence[Any], free: Free) -> Iterator[tuple[int, Any]]:
+        """Index and item, without those that are like one before, with which nothing is wrong."""
+        for start in range(0, len(items), RUN):
+            run = items[start : start + RUN]
+            before = len(self.found)
+            yield start, run[0]
+            if len(self.found) > before or not are_alike(run, free):
+                yield from enumerate(run[1:], start + 1)
 
     def each_value(self, step: str, rule: Rule, values: Mapping[str, Any] | None) -> None:
         """Run a rule on every value of a map, in the order of its keys."""
