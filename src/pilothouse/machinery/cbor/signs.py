@@ -11,32 +11,27 @@ from typing import Final, NamedTuple
 
 from pilothouse.machinery.cbor import model, numbers, runs
 from pilothouse.machinery.cbor.heads import BREAK_CODE
-from pilothouse.machinery.cbor.model import TOO_DEEP, CBORError
+from pilothouse.machinery.cbor.model import BREAK, TOO_DEEP, CBORError
 
 LISTED: Final = -1 << 60  # items left of a list whose end is marked,
 MAPPED: Final = -1 << 61  # and of such a map: as with all others, each item makes it one less
-_ITEM: Final = 0x00  # the sign of what needs no second look
+# The sign of an item says how many are in it; that of what needs no second look is 0. Others are:
+_EMPTY: Final = 0x80  # a container, while it counts how deep it is
+_ENDLESS: Final = {0x9F: LISTED, 0xBF: MAPPED}
 _LONGER: Final = 0x18  # stands for what was longer than a byte
-_ROUNDS: Final = 3
-_FULL: Final = (  # the containers that are most of all, with their items
-    b"\x81\0", b"\x82\0\0", b"\x83\0\0\0", b"\xa1\0\0", b"\x9f\xff", b"\x9f\0\xff", b"\x9f\0\0\xff",
+# The containers that are most of all, with their items; backwards, since what is rare is found best if it comes last.
+_FULL: Final = (
+    *(bytes(inner) + bytes((inner,)) for inner in range(1, 9)),
+    b"\xff\x9f", b"\xff\0\x9f", b"\xff\0\0\x9f", b"\xff\xbf", b"\xff\0\0\xbf",
 )  # fmt: skip
-_HIDDEN: Final = 3 + len(_FULL) * _ROUNDS  # containers in each other that may be behind one sign
+_HIDDEN: Final = 3  # containers in each other that may be behind a sign at first
+_WORTH: Final = 32  # of so many signs one has to vanish, or it is not worth it to look for containers again
 _ONE_BYTE: Final = (*range(0x18), *range(0x20, 0x38), 0x40, 0x60, 0xF4, 0xF5, 0xF6)
-_EMPTY: Final = (0x80, 0xA0)
-_LISTS: Final = (*range(0x81, 0x98), 0x9F)
-_MAPS: Final = (*range(0xA1, 0xB8), 0xBF)
+_LISTS: Final = {0x80: _EMPTY, **{0x80 + items: items for items in range(1, 24)}, 0x9F: 0x9F}
+_MAPS: Final = {**{0xA0 + pairs: 2 * pairs for pairs in range(1, 24)}, 0xBF: 0xBF}
 _TAGS: Final = (0xC0, *range(0xC4, 0xD8))  # neither times nor big numbers
 _REFUSED: Final = (*range(0xE0, 0xF4), 0xF7)  # simple values
-_INNER: Final = bytes(  # items in a container that is no list without a count, nor such a map
-    0 if first < 0x80 or first & 31 == model.INDEFINITE
-    else 1 if first >> 5 == model.TAG
-    else (first & 31) * (2 if first >> 5 == model.MAP else 1)
-    for first in range(256)
-)  # fmt: skip
-_TAG: Final = b"\xc0"
 _HEAD: Final = re.compile(rb"[^\0]")
-_ENDLESS: Final = {0x9F: LISTED, 0xBF: MAPPED}
 
 
 class _Form(NamedTuple):
@@ -72,20 +67,19 @@ class Walk:
         it has to be done with less bytes. `loose`: they need only be well-formed. Raises CBORError.
         """
         before = self.left, list(self.outer)
-        close = len(self.outer) + _HIDDEN >= self.deeper
-        signs, length = _signs(data[at : at + (1 if close else size)], _FORMS[loose])
-        if not close:
-            signs = signs.translate(_EMPTY_TOO)
-            for full in [full for full in _FULL if full[0] in signs] * _ROUNDS:
-                signs = signs.replace(full, b"\0")
+        room = self.deeper - len(self.outer) - _HIDDEN
+        signs, length = _signs(data[at : at + (size if room > 0 else 1)], _FORMS[loose])
+        hidden = 0
+        if room > 0:
+            signs, hidden = _reduced(signs, room // 2)
         try:
-            taken = self.took(signs, self.deeper - (0 if close else _HIDDEN))
+            taken = self.took(signs, self.deeper - hidden)
         except _Deep:
-            if close:
+            if room <= 0:
                 raise CBORError(TOO_DEEP) from None
             taken = -1
         if taken != len(signs):
-            if taken == len(signs) - 1 and self.over and signs[taken] == model.BREAK:
+            if taken == len(signs) - 1 and self.over and signs[taken] == BREAK:
                 return at + length - 1
             self.left, self.outer = before
             self.over = False
@@ -95,7 +89,7 @@ class Walk:
     def into_tag(self) -> None:
         """A tag that is longer than a byte. Raises CBORError."""
         try:
-            self.took(_TAG, self.deeper)
+            self.took(b"\1", self.deeper)
         except _Deep:
             raise CBORError(TOO_DEEP) from None
 
@@ -114,11 +108,11 @@ class Walk:
                 break
             sign = signs[place]
             taken = place + 1
-            if sign != model.BREAK:
+            if sign != BREAK:
                 if len(outer) >= deeper:
                     raise _Deep
                 outer.append(left - 1)
-                left = _INNER[sign] or _ENDLESS.get(sign, 0)
+                left = sign if sign < _EMPTY else _ENDLESS.get(sign, 0)
             elif left >= 0 or (left <= MAPPED and left & 1):
                 raise CBORError(BREAK_CODE)
             elif not outer:
@@ -155,6 +149,23 @@ def _signs(piece: bytes, form: _Form) -> tuple[bytes, int]:
     return signs[:end].translate(form.table), behind
 
 
+def _reduced(signs: bytes, most: int) -> tuple[bytes, int]:
+    """Signs without most of the containers whose items are all there, each of which is one item for those around it;
+    and how many containers may be in each other behind a sign: `most` and _HIDDEN at most.
+    """
+    back = signs.translate(_EMPTY_TOO)[::-1]
+    found = [full for full in _FULL if full[-1] in back]
+    hidden = 0
+    gone = len(back)
+    while found and hidden + len(found) <= most and gone * _WORTH > len(back):
+        before = len(back)
+        for full in found:
+            back = back.replace(full, b"\0")
+        gone = before - len(back)
+        hidden += len(found) if gone else 0
+    return back[::-1], hidden + _HIDDEN
+
+
 def _any(firsts: Iterable[int]) -> bytes:
     return b"".join(rb"\x%02x" % first for first in firsts)
 
@@ -179,19 +190,17 @@ def _form(loose: bool) -> _Form:
     short = _short(loose)
     scalar = rb"(?:[%b]|%b)" % (_any(_ONE_BYTE), b"|".join(short.values()))
     longer = [*short.values(), rb"\xd9[\x01-\xff].%b" % scalar, rb"\xd8[\x18-\xff]%b" % scalar]
-    items = {*_ONE_BYTE, _LONGER}
-    heads = {*_EMPTY, *_LISTS, *_TAGS, model.BREAK}
+    signs = dict.fromkeys((*_ONE_BYTE, _LONGER), 0) | _LISTS | dict.fromkeys(_TAGS, 1) | {0xA0: _EMPTY, BREAK: BREAK}
     if loose:
-        items.update(_REFUSED)
-        heads.update(_MAPS, (0xC1, 0xC2, 0xC3))
+        signs |= dict.fromkeys(_REFUSED, 0) | _MAPS | dict.fromkeys((0xC1, 0xC2, 0xC3), 1)
     else:
         longer.append(rb"\xa1(?:%b|%b)%b" % (runs.SHORT[model.BYTES], runs.SHORT[model.TEXT], scalar))
     return _Form(
         re.compile(b"|".join(longer), re.DOTALL),
-        re.compile(b"[^%b]" % _any((*items, *heads))),
-        bytes(_ITEM if first in items else first for first in range(256)),
+        re.compile(b"[^%b]" % _any(signs)),
+        bytes(signs.get(first, 0) for first in range(256)),
     )
 
 
 _FORMS: Final = {loose: _form(loose) for loose in (False, True)}
-_EMPTY_TOO: Final = bytes(_ITEM if first in _EMPTY else first for first in range(256))
+_EMPTY_TOO: Final = bytes(0 if sign == _EMPTY else sign for sign in range(256))
