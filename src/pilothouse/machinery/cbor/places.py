@@ -12,7 +12,7 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor import runs
 from pilothouse.machinery.cbor.model import MAX_DEPTH
 from pilothouse.machinery.cbor.strings import Strings
-from pilothouse.machinery.cbor.texts import all_texts
+from pilothouse.machinery.cbor.texts import all_texts, may_be_base64
 from pilothouse.machinery.decode.generate import most_items
 from pilothouse.machinery.schema import Schema
 
@@ -81,10 +81,24 @@ class Places(Strings):
 
     def _is_opaque(self, depth: int) -> bool:
         """Whether an item at `depth` is in what its type takes as it is, so that nobody changes it."""
-        if not self.body or self.applied or self.schema is None:
+        if self.applied or not self._is_known():
             return False
         schema = self._type(depth)
         return schema is None or schema.kind not in _PARTED
+
+    def _are_texts(self, depth: int) -> bool:
+        """Whether strings in a container are texts for sure, which need not be UTF-8."""
+        return self.applied or (self._is_known() and not may_be_base64(self._type(depth)))
+
+    def _is_text(self, step: Any, depth: int) -> bool:
+        """The same of a string that is in it by this name, or as an item."""
+        self.path[depth] = step
+        schema = self._type(depth + 1) if self._is_known() else None
+        return self.applied or (schema is not None and schema.kind != s.BYTES)
+
+    def _is_known(self) -> bool:
+        """Whether the type of the whole is."""
+        return self.body and self.schema is not None
 
     def _type(self, depth: int) -> Schema | None:
         """That of the container whose items are at `depth`; _NOWHERE where an object has no such member, None where it

@@ -22,7 +22,7 @@ from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES,
 from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.places import ITEM, TAG
 from pilothouse.machinery.cbor.steps import STRETCH, Steps
-from pilothouse.machinery.cbor.texts import ENCODED, settle, time_text
+from pilothouse.machinery.cbor.texts import ENCODED, settle, shown, time_text
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
@@ -120,8 +120,8 @@ class _Reader(Steps):
         elif (extra := LONGER[first]) and not later:
             begin = at + 1 + extra
             self.at = at = begin + (data[at + 1] if extra == 1 else data[at + 1] << 8 | data[at + 2])
-            shown = self.text[begin:at]
-            return shown if shown.isascii() else self._beyond_ascii(first, shown)
+            latin = self.text[begin:at]
+            return latin if latin.isascii() else self._beyond_ascii(first, latin, self.path[depth], depth)
         elif first in FORMS:
             value = self._number(first, at)
             return plain_floats(value) if self.body and value.__class__ is float else value
@@ -177,7 +177,7 @@ class _Reader(Steps):
                     at += size
                     value = text[begin:at]
                     if not value.isascii():
-                        value = self._beyond_ascii(first, value)
+                        value = self._beyond_ascii(first, value, key, depth)
                 elif (value := tiny[first]) is not OTHER:
                     at += 1
                 elif first == 0xA0 and depth < MAX_DEPTH:
@@ -188,7 +188,7 @@ class _Reader(Steps):
                     at = begin + data[at + 1]
                     value = text[begin:at]
                     if not value.isascii():
-                        value = self._beyond_ascii(first, value)
+                        value = self._beyond_ascii(first, value, key, depth)
                 else:
                     path[depth] = key
                     if depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
@@ -223,7 +223,7 @@ class _Reader(Steps):
         """
         while left and at >= self.patience and not later and depth < MAX_DEPTH:
             names, plain, length, raw, encoded = rows.row(
-                self.data, at, left, MAX_DEPTH - depth, loose=self.error is not None
+                self.data, at, left, MAX_DEPTH - depth, loose=self.error is not None, texts=self._are_texts(depth)
             )
             values: Iterable[Any] | None = plain
             if encoded:
@@ -310,7 +310,7 @@ class _Reader(Steps):
                 at += size
                 value = text[begin:at]
                 if not value.isascii():
-                    value = self._beyond_ascii(first, value)
+                    value = self._beyond_ascii(first, value, ITEM, depth)
             elif depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
                 value = (self._map if first & 0x20 else self._list)(at + 1, count, depth + 1, later)
                 at = self.at
@@ -404,6 +404,16 @@ class _Reader(Steps):
         self._refuse_name(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string", depth)
         self.item(at, depth, 0)
         return ""
+
+    def _beyond_ascii(self, first: int, latin: str, step: Any, depth: int) -> str:
+        """A string that is in a container by this name, or as an item; `latin` has a sign for each of its bytes."""
+        raw = latin.encode("latin-1")
+        if first >> 5 == model.TEXT:
+            return self._utf8(raw)
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            return shown(raw) if self._is_text(step, depth) else self._byte_text(raw, 0)
 
     def _refuse_name(self, why: str, depth: int) -> None:
         """A name of an object whose members are at `depth`."""

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from pilothouse.machinery.cbor.firsts import LONGER, SHORT, SMALL, small_values
 from pilothouse.machinery.cbor.skeletons import SAME, Skeleton, skeleton
+from pilothouse.machinery.cbor.texts import shown
 
 LEAST: Final = 64  # members that are worth it
 _MOST: Final = 1 << 13  # that are taken together
@@ -38,9 +39,10 @@ class Row(NamedTuple):
     encoded: bool = False
 
 
-def row(data: bytes, at: int, most: int, deeper: int, *, loose: bool = False) -> Row:
+def row(data: bytes, at: int, most: int, deeper: int, *, loose: bool = False, texts: bool = False) -> Row:
     """The members from `at` on; no more than `most`, if that is not negative. In a value, `deeper` (at least one)
     containers and tags may be in each other. `loose`: values may be simple ones that are refused.
+    `texts`: strings among them are no bytes that are shown as base64.
     """
     name = SHORT[data[at]]
     if name < 2 or at + name + 1 >= len(data):
@@ -54,7 +56,7 @@ def row(data: bytes, at: int, most: int, deeper: int, *, loose: bool = False) ->
     number = _alike(data, at, whole, columns, most)
     if number < LEAST:
         return Row([], (), 0)
-    return _taken_apart(data[at : at + number * whole], whole, name)
+    return _taken_apart(data[at : at + number * whole], whole, name, texts=texts)
 
 
 def items(data: bytes, at: int, most: int, deeper: int) -> list[bytes]:
@@ -103,8 +105,8 @@ def _simple(data: bytes, at: int) -> Skeleton | None:
     return Skeleton([(0, SAME)], SHORT[first]) if SHORT[first] else None
 
 
-def _taken_apart(data: bytes, whole: int, name: int) -> Row:
-    """`name`: how long names are with what is before them."""
+def _taken_apart(data: bytes, whole: int, name: int, *, texts: bool) -> Row:
+    """`name`: how long names are with what is before them. `texts` is as above."""
     first = data[name]
     number = len(data) // whole
     small = SMALL[first]
@@ -122,7 +124,8 @@ def _taken_apart(data: bytes, whole: int, name: int) -> Row:
     except UnicodeDecodeError:
         if data[0] >= _TEXT or _TEXT <= first < _LIST:
             return Row([], (), len(data))
-        text, raw = members.decode("utf-8", "surrogateescape"), True
+        raw = not texts or not _cut(data, whole, name).isascii()
+        text = members.decode("utf-8", "surrogateescape") if raw else shown(members)
     parts = text.split(chr(between))[1:]
     if encoded:
         return Row(parts, _pieces(data, name, whole), len(data), raw, encoded=True)

@@ -75,11 +75,6 @@ class Strings:
             self._utf8(bytes(joined) if whole else _WITHIN_SIGNS)
         return bytes(joined)
 
-    def _beyond_ascii(self, first: int, shown: str) -> str:
-        """A short string, `shown` with a sign for each byte."""
-        raw = shown.encode("latin-1")
-        return self._byte_text(raw, 0) if first < 0x60 else self._utf8(raw)
-
     def _utf8(self, raw: bytes) -> str:
         try:
             return raw.decode()

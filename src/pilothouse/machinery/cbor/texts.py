@@ -24,9 +24,7 @@ _NO_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=\r\n]")
 _MANY: Final = 64  # members, which are worth a look at all of them together
 _TEXTS: Final = {str}
 _PART: Final = 4096
-_SHORT: Final = 1 << 16
 _BETWEEN: Final = "\0"
-_HALF: Final = re.compile("[\ud800-\udfff]")  # a lone surrogate
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -59,7 +57,7 @@ def settle(value: Any, schema: Schema | None) -> Any:
         items = schema.items if schema is not None and schema.kind == s.LIST else None
         return [settle(item, items) for item in value]
     if kind is dict:
-        if len(value) > _MANY and set(map(type, value.values())) == _TEXTS and not _may_be_base64(schema):
+        if len(value) > _MANY and set(map(type, value.values())) == _TEXTS and not may_be_base64(schema):
             return dict(zip(_whole_texts(list(value)), _whole_texts(list(value.values())), strict=True))
         return {
             whole_text(key): item if item.__class__ is str and item.isascii() else settle(item, under(schema, key))
@@ -68,9 +66,18 @@ def settle(value: Any, schema: Schema | None) -> Any:
     return value
 
 
-def _may_be_base64(schema: Schema | None) -> bool:
-    """Whether members of an object may be base64."""
-    return schema is not None and (schema.kind == s.STRUCT or (schema.kind == s.MAP and schema.items.kind == s.BYTES))
+def shown(raw: bytes | bytearray) -> str:
+    """A text in which U+FFFD stands for each byte that is no UTF-8."""
+    escaped = raw.decode("utf-8", "surrogateescape")
+    text = raw.decode("utf-8", "replace")
+    return text if len(text) == len(escaped) else whole_text(escaped)  # one may stand for several
+
+
+def may_be_base64(schema: Schema | None) -> bool:
+    """Whether what is in a container may be base64."""
+    if schema is None:
+        return False
+    return schema.kind == s.STRUCT or (schema.kind in (s.LIST, s.MAP) and schema.items.kind == s.BYTES)
 
 
 def _whole_texts(texts: list[str]) -> list[str]:
@@ -80,8 +87,7 @@ def _whole_texts(texts: list[str]) -> list[str]:
         part = texts[start : start + _PART]
         together = _BETWEEN.join(part)
         if not together.isascii():
-            halves = _HALF.sub("\ufffd", together) if len(together) < _SHORT else whole_text(together)
-            whole = halves.split(_BETWEEN)
+            whole = shown(together.encode("utf-8", "surrogateescape")).split(_BETWEEN)
             part = whole if len(whole) == len(part) else list(map(whole_text, part))
         made += part
     return made
