@@ -25,6 +25,7 @@ INT64_LEAST = -(2**63)
 INT64_MOST = 2**63 - 1
 _MANY = 64  # members, which are worth a look at all of them together
 _TEXTS = {str}
+_TEXTS_OR_NULL = {str, type(None)}
 _OF_QUANTITIES = {str, int, float, type(None)}
 SMALL = 1e-300  # what is smaller may have an exponent that no quantity has
 
@@ -165,13 +166,12 @@ def string_map(value: Any, findings: Findings) -> dict[str, str]:
     """A map of texts, sorted by key (or noted as one that is not), null in it being the empty text."""
     if value.__class__ is not dict:
         raise Mismatch
-    if len(value) > RUN and set(map(type, value.values())) == _TEXTS:
-        if all(map(le, value, islice(value, 1, None))):
-            return value
-        if findings.unordered is not None:
-            findings.unordered.append(value)
-            return value
-        return {name: value[name] for name in in_order(value)}
+    if len(value) > RUN:
+        kinds = set(map(type, value.values()))
+        if not kinds <= _TEXTS_OR_NULL:
+            raise Mismatch
+        if kinds == _TEXTS:
+            return _sorted_texts(value, findings)
     made = {}
     for key in in_order(value):
         item = value[key]
@@ -181,6 +181,15 @@ def string_map(value: Any, findings: Findings) -> dict[str, str]:
             item = ""
         made[key] = item
     return made
+
+
+def _sorted_texts(value: dict[str, str], findings: Findings) -> dict[str, str]:
+    if all(map(le, value, islice(value, 1, None))):
+        return value
+    if findings.unordered is not None:
+        findings.unordered.append(value)
+        return value
+    return {name: value[name] for name in in_order(value)}
 
 
 def quantity_map(value: Any, findings: Findings) -> dict[str, str]:
