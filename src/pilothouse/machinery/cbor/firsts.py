@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pilothouse.machinery.cbor import model, runs
 
+_NUMBERS: Final = bytes(range(24))  # which are their own first bytes
 SIMPLE: Final = {20: False, 21: True, 22: None}
 OTHER: Final = object()
 _ONE_BYTE: Final[dict[int, Any]] = {
@@ -39,6 +40,8 @@ SHORT_COUNTS: Final = bytes(max(count or 0, 0) for count in COUNTS)
 
 def small_values(firsts: bytes) -> Iterable[Any]:
     """The values of SMALL items."""
+    if not firsts.translate(None, _NUMBERS):
+        return firsts
     if any(empty in firsts for empty in runs.EMPTY):
         return [[] if first == 0x80 else {} if first == 0xA0 else TINY[first] for first in firsts]
     return map(TINY.__getitem__, firsts)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery.cbor import firsts, model, numbers, rows, runs, shapes
+from pilothouse.machinery.cbor import firsts, model, numbers, rows, runs
 from pilothouse.machinery.cbor.firsts import COUNTS, LONGER, OTHER, SHORT, SHORT_COUNTS, SHORT_TEXT, SMALL, TINY
 from pilothouse.machinery.cbor.heads import EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES, CBORError, CBORTooLong
@@ -28,8 +28,10 @@ from pilothouse.machinery.schema import Schema
 
 _LEAST: Final = rows.LEAST
 _FEW: Final = 16  # items of one byte
+_STRETCH: Final = 1 << 9  # bytes of members that are stepped over together, at first
 _PIECE: Final = 1 << 16  # items that one call makes
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
+_PARTED: Final = frozenset((list, dict))
 _NOTHING: Final[list[Any]] = []  # what stands for what is not wanted: no scalar
 
 
@@ -68,18 +70,20 @@ def loads_sequence(data: bytes) -> list[Any]:
 
 
 class _Reader(Steps):
-    """`patience`: the place from where on it is worth to look for many that are alike.
+    """`patience`: the place from where on it is worth to look for many that are alike. `stretch`: bytes of members that
+    are stepped over together, as many as were good the last time.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("patience", "text")
+    __slots__ = ("patience", "stretch", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         super().__init__(data, schema, room)
         self.text = data.decode("latin-1")  # a sign for each byte
         self.patience = 0
+        self.stretch = _STRETCH
 
     def whole(self) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
@@ -231,7 +235,12 @@ class _Reader(Steps):
                 values = self._values(list(plain), depth) if wanted else repeat(_NOTHING, len(names))
             if not names or values is None:
                 self.patience = at + length
-                return (at, left) if self._are_wanted(made, [], depth) else self._passed(made, at, left, depth)
+                before = at
+                if not self._are_wanted(made, [], depth):
+                    at, left = self._passed(made, at, left, depth)
+                if at == before:
+                    break
+                continue
             before = len(made)
             made.update(zip(names, values, strict=True))
             if len(made) < before + len(names):
@@ -248,30 +257,26 @@ class _Reader(Steps):
         """Steps over some members whose values are not wanted, of which only the names are kept; but not over those
         that have a name that is there already. The place behind them, and how many are left.
         """
-        data, deeper, seen = self.data, MAX_DEPTH - depth, self._shapes(named=True)
-        pattern = seen.pattern(deeper)
-        if (pattern is None or pattern.match(data, at) is None) and seen.learn(data, at, deeper):
-            pattern = seen.pattern(deeper)
-        behind, rest = at, left
-        while pattern is not None and not 0 <= rest < shapes.SOME and behind - at < STRETCH:
-            found = pattern.match(data, behind)
-            if found is None:
-                break
-            behind, rest = found.end(), rest - shapes.SOME
-        names = seen.names(self.text[at:behind], deeper) if behind > at else []
+        deeper, seen = MAX_DEPTH - depth, self._shapes(named=True)
+        latin = self.text[at : at + self.stretch]
+        names, length = seen.members(latin, deeper, left)
+        if not names and seen.learn(self.data, at, deeper):
+            names, length = seen.members(latin, deeper, left)
+        self.stretch = min(4 * self.stretch, STRETCH) if 2 * length > len(latin) else _STRETCH
         before = len(made)
         made.update(zip(names, repeat(_NOTHING)))
         if len(made) < before + len(names):
             rows.until_twice(made, before, [])
-            self.patience = behind
+            self.patience = at + length
             return at, left
-        return behind, rest
+        return at + length, left - len(names)
 
     def _values(self, encoded: list[bytes], depth: int) -> list[Any] | None:
         """The values of items that are good, if many of them are equal."""
         if not rows.often_equal(encoded):
             return None
-        counts = Counter(encoded)
+        first = encoded[0]
+        counts = {first: len(encoded)} if encoded.count(first) == len(encoded) else Counter(encoded)
         values: dict[bytes, Any] = {}
         texts: dict[bytes, bytes] = {}
         for item in counts:
@@ -286,8 +291,8 @@ class _Reader(Steps):
         self.room -= length - 1 - 2 * len(encoded)  # the least has been, or will be, counted
         if self.room < 0:
             raise CBORTooLong
-        if self._is_opaque(depth):
-            return list(map(values.__getitem__, encoded))
+        if self._is_opaque(depth) or not any(value.__class__ in _PARTED for value in values.values()):
+            return list(map(values.__getitem__, encoded)) if len(counts) > 1 else [values[first]] * len(encoded)
         made: list[Any] = orjson.loads(b"[%b]" % b",".join(map(texts.__getitem__, encoded)))
         return made
 
@@ -380,9 +385,9 @@ class _Reader(Steps):
                 raise CBORTooLong
         while left and at >= self.patience and not later and len(made) <= most:
             alike = rows.items(self.data, at, left, MAX_DEPTH - depth)
-            values = self._values(alike, depth)
-            behind = at + sum(map(len, alike))
-            if not values:
+            behind = at + len(alike) * len(alike[0]) if alike else at
+            values = self._values(alike, depth) if alike else None
+            if values is None:
                 self.patience = behind
                 break
             made += values

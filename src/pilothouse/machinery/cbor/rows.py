@@ -71,7 +71,10 @@ def items(data: bytes, at: int, most: int, deeper: int) -> list[bytes]:
     ):
         return []
     number = _alike(data, at, item.size, item.columns, most)
-    return list(_pieces(data[at : at + number * item.size], 0, item.size)) if number >= LEAST else []
+    if number < LEAST:
+        return []
+    run, first = data[at : at + number * item.size], data[at : at + item.size]
+    return [first] * number if run == first * number else list(_pieces(run, 0, item.size))
 
 
 def until_twice(made: dict[str, Any], before: int, names: list[str]) -> int:

@@ -6,7 +6,7 @@ an object is known from the first one. Loose shapes are for what is refused alre
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Final
 
 from pilothouse.machinery.cbor import model, numbers, runs
@@ -18,6 +18,7 @@ SOME: Final = 32  # items that are stepped over together
 _TRIES: Final = 6  # to learn, in one document
 _LOOKED_AT: Final = 1024  # bytes of items
 _LONGEST: Final = 6144  # bytes of a pattern: it takes milliseconds to make,
+_FEW: Final = 3  # alike items, which are quicker said one by one
 _MANY: Final = 12  # and is of no use for items of so many shapes
 _SECONDS: Final = rb"(?:[\x00-\x17]|\x18.|\x19.{2}|\x1a.{4})"  # of times that have a text
 _WHOLE: Final = rb"(?:[\x00-\x17\x20-\x37]|[\x18\x38].|[\x19\x39].{2}|[\x1a\x3a].{4})"
@@ -43,13 +44,14 @@ class _Odd(Exception):
 class Shapes:
     """Those in a document. `named`: of the values of members, whose names are short and ASCII."""
 
-    __slots__ = ("_known", "_loose", "_named", "_patterns", "_tries")
+    __slots__ = ("_known", "_loose", "_members", "_named", "_patterns", "_tries")
 
     def __init__(self, *, loose: bool = False, named: bool = False) -> None:
         self._loose = loose
         self._named = named
         self._known: dict[int, dict[bytes, None]] = {}  # by how deep their items may be
         self._patterns: dict[int, re.Pattern[bytes]] = {}
+        self._members: dict[int, re.Pattern[str]] = {}
         self._tries = _TRIES
 
     def pattern(self, deeper: int) -> re.Pattern[bytes] | None:
@@ -81,18 +83,28 @@ class Shapes:
             self._tries = 0
         if len(known) == before or not self._tries:
             return False
-        self._patterns[deeper] = re.compile(rb"(?:%b){%d}" % (self._one(deeper), SOME), re.DOTALL)
+        shapes = b"|".join(known)
+        if self._named:
+            self._members[deeper] = re.compile((rb"(%b)(?:%b)" % (_NAME, shapes)).decode("latin-1"), re.DOTALL)
+        else:
+            self._patterns[deeper] = re.compile(rb"(?:%b){%d}" % (shapes, SOME), re.DOTALL)
         return True
 
-    def _one(self, deeper: int) -> bytes:
-        shapes = b"|".join(self._known[deeper])
-        return rb"(?:%b)(?:%b)" % (_NAME, shapes) if self._named else shapes
-
-    def names(self, text: str, deeper: int) -> list[str]:
-        """The names of members that were stepped over. `text` has a sign for each of their bytes."""
-        shapes = b"|".join(self._known[deeper])
-        one = re.compile((rb"(%b)(?:%b)" % (_NAME, shapes)).decode("latin-1"), re.DOTALL)  # re knows it after the first
-        return [name[1:] for name in one.findall(text)]
+    def members(self, latin: str, deeper: int, most: int) -> tuple[list[str], int]:
+        """The names of the members that a text begins with, as far as their values have one of the shapes that were
+        learnt, and how long they are; no more than `most`, if that is not negative. The text has a sign for each byte.
+        """
+        pattern = self._members.get(deeper)
+        if pattern is None:
+            return [], 0
+        parts = pattern.split(latin)
+        between, names = parts[:-1:2], parts[1::2]
+        good = next((place for place, other in enumerate(between) if other), len(names)) if any(between) else len(names)
+        good = min(good, most) if most >= 0 else good
+        length = len(latin) - len(parts[-1])
+        if good < len(names):
+            length = next(islice(pattern.finditer(latin), good - 1, None)).end() if good else 0
+        return [name[1:] for name in names[:good]], length
 
 
 def _shape(data: bytes, at: int, deeper: int, loose: bool) -> tuple[bytes, int]:
@@ -162,7 +174,7 @@ def _inner(data: bytes, at: int, major: int, left: int, deeper: int, loose: bool
         items.append(name + item)
         left -= 1
     alike = [(item, sum(1 for _ in group)) for item, group in groupby(items)]
-    pattern = b"".join(b"(?:%b){%d}" % one if one[1] > 1 else one[0] for one in alike)
+    pattern = b"".join(item * count if count <= _FEW else b"(?:%b){%d}" % (item, count) for item, count in alike)
     return (pattern, at) if not left else (pattern + rb"\xff", at + 1)
 
 
