@@ -25,6 +25,7 @@ from pilothouse.machinery.yamlcodec.cuts import (
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import WORDS
 
+_SAMPLE: Final = 4 << 10  # characters of a run that tell whether its members are there twice
 WORD: Final = rb"[A-Za-z0-9_./+][A-Za-z0-9_./+-]*+"
 NUMBER: Final = rb"[1-9][0-9]{0,17}+"
 QUOTED_NAME: Final = rb'"[ !#-9;-\[\]-~]{1,999}+"'
@@ -98,17 +99,22 @@ class Alike:
             return None
         if "#" in text:
             text = _COMMENTED.sub("", text)
-        lines = text.replace(": ", "\0").split(sep)
-        made = _members(in_order(lines))
-        if len(made) < len(lines):
-            made = _members(lines)  # of several the last counts
+        text = text.replace(": ", "\0")
+        count, first_lines = text.count("\0"), text[:_SAMPLE].split(sep)
+        pairs: list[str] = []  # as they come
+        made: dict[str, Any] = {}
+        if len({*first_lines}) == len(first_lines):  # else more of them are likely to be there twice
+            made = _members("\0".join(in_order(text.split(sep))).split("\0"))
+        if len(made) < count:
+            pairs = _pairs(text, sep)
+            made = _members(pairs)  # of several the last counts
         if not made or not made.keys().isdisjoint(WORDS):
             return None
 
         def names() -> list[str]:
-            return [line.partition("\0")[0] for line in lines[1:]]
+            return (pairs or _pairs(text, sep))[2::2]
 
-        run = Members(made, len(lines) - 1, names, None if self._numbers else 1, lines[0].partition("\0")[0])
+        run = Members(made, count - 1, names, None if self._numbers else 1, text.partition("\0")[0])
         return Span(start, end, between, b": 0", run)
 
     def _span(self, data: bytes, start: int, end: int, between: bytes, aliases: bool) -> Span | None:
@@ -135,9 +141,13 @@ class Alike:
         return Span(start, end, between, b": 0", Members(made, len(names), names.copy, lines))
 
 
-def _members(lines: list[str]) -> dict[str, Any]:
-    """The members that lines are, each a name, a zero and a value; none where a value is none that JSON has."""
-    pairs = "\0".join(lines).split("\0")
+def _pairs(text: str, sep: str) -> list[str]:
+    """Names and values of lines, each of which is a name, a zero and a value."""
+    return text.replace(sep, "\0").split("\0")
+
+
+def _members(pairs: list[str]) -> dict[str, Any]:
+    """The members; none where a value is none that JSON has."""
     values = values_of(pairs[1::2], quoted=False)
     return {} if values is None else dict(zip(pairs[::2], values, strict=True))
 
