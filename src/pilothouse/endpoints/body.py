@@ -237,7 +237,7 @@ class BodyDecoder:
             return exact(data)[0], data, error
 
     def _parse(self, data: bytes, media_type: str, findings: Findings | None) -> tuple[Any, bytes | None]:
-        """The value, and its JSON if a member may be in it twice. Raises JSONError, YAMLError, CBORError."""
+        """The value, and its JSON if a member may still be in it twice. Raises JSONError, YAMLError, CBORError."""
         if media_type == JSON:
             return _json(data, self._read_json)
         if media_type == CBOR:
@@ -246,17 +246,17 @@ class BodyDecoder:
         if findings is not None:
             for text in repeated:
                 findings.note(text)
-        return value, dumps(value)
+        return value, None
 
     def _decode(self, raw: bytes | None, value: Any, findings: Findings | None, write: Write) -> Object:
-        schema = self.target.schema
+        unordered = write.load.unordered if raw is not None or write.load.size >= RARE else None
+        return self._made(value, partial(decode_parsed, self.target.schema, raw, value, findings, unordered))
+
+    def _made(self, value: Any, decode: Callable[[], Object]) -> Object:
+        """What a value is decoded into. Raises BadRequest."""
         try:
             forget = resets(value)
-            obj = (
-                decode_once(schema, value, findings, write.load.unordered if write.load.size >= RARE else None)
-                if raw is None
-                else decode_parsed(schema, raw, value, findings, write.load.unordered)
-            )
+            obj = decode()
             if forget:  # the type knows no empty list, the owners' rules do
                 obj["metadata"]["managedFields"] = []
             return obj
@@ -299,11 +299,10 @@ class BodyDecoder:
 
     def _decode_cbor(self, raw: bytes | None, value: Any, findings: Findings | None, write: Write) -> Object:
         """As `_decode`; strict decoding of CBOR has words of its own."""
-        if findings is None:
-            return self._decode(raw, value, None, write)
-        found = Findings()
-        obj = self._decode(raw, value, found, write)
-        if found.unknown:
+        found = None if findings is None else Findings()
+        unordered = write.load.unordered if write.load.size >= RARE else None
+        obj = self._made(value, partial(decode_once, self.target.schema, value, found, unordered))
+        if findings is not None and found is not None and found.unknown:
             findings.note(cbor.unknown_field(self.target.schema, value))
         return obj
 

@@ -82,27 +82,28 @@ def read_dense(data: bytes, outlined: Callable[[], bytes]) -> tuple[Any, bytes]:
 
 
 def decode_parsed(
-    schema: Schema, data: bytes, value: Any, findings: Findings | None = None, unordered: Unordered | None = None
+    schema: Schema, data: bytes | None, value: Any, findings: Findings | None = None, unordered: Unordered | None = None
 ) -> dict[str, Any]:
     """As decode_json, for a document that the caller has parsed already (to learn its kind).
 
+    `data`: its text; None if no member can have been in it twice, in which case `unordered` tells that it is long.
     `unordered`: the long maps of a long document that are not by key are left so, and added to it.
     """
     strict = findings if findings is not None else Findings()
-    strict.big = len(data) >= RARE
+    strict.big = unordered is not None if data is None else len(data) >= RARE
     if strict.big:  # the parts of others are remembered as they are decoded
         strict.unordered = unordered
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:
-        why = refusal(schema, value) if surely_unique(data, value) else None
+        why = refusal(schema, value) if data is None or surely_unique(data, value) else None
         if why is not None:
             raise DecodeError(why) from None
-        return _again(schema, data, strict)
+        return _again(schema, dumps(value) if data is None else data, strict)
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
-    if strict.inexact or not surely_unique(data, value):
-        return _again(schema, data, strict)
+    if strict.inexact or not (data is None or surely_unique(data, value)):
+        return _again(schema, dumps(value) if data is None else data, strict)
     if strict.unknown and findings is not None:
         explain(schema, value, findings, fits=True)
     return made
