@@ -3,7 +3,7 @@
 Objects of all kinds, grown to about `NASTY_SIZE` bytes (1 MiB unless told), damaged, in every form, sent to a server
 with every version of every kind. Prints each failure and broken connection at once, and at the end for each form how
 many milliseconds of CPU a body cost: in the middle, 99 of 100, the worst; for bodies that were refused and for others.
-What cost more than the goal is kept as files in the folder KEEP. Where the shared folder is there, its objects are used.
+What cost more than the goal is kept as files in the folder KEEP. Objects of the shared folder are used where it is.
 """
 
 from __future__ import annotations
