@@ -14,28 +14,27 @@ _LAST: Final = b"last"  # an item that shows that none before it ended the list
 _OFTEN: Final = 8  # times that an item comes again, on average
 
 
-class Few:
-    """Items behind a `mark` and spaces, in any order: lines of a list, or what stands between commas."""
+_BEGINS: Final = re.compile(rb"\n( *)- ")
 
-    def __init__(self, mark: bytes, dash: bytes) -> None:
-        self._mark, self._dash = mark, dash
-        self._begins = re.compile(rb"%b( *)%b" % (mark, dash))
+
+class Few:
+    """Items in any order, each in a line of its own or in several."""
 
     def at(self, data: bytes, at: int, aliases: bool, read: Read) -> tuple[Span | None, int] | None:
         """The run that begins with the sign at `at`, and where to look on; None where none begins."""
-        found = self._begins.match(data, at)
+        found = _BEGINS.match(data, at)
         if found is None or aliases:
             return None
         between = found[0]
         sample = data[at : at + _SAMPLE].split(between)
         if len(sample) < LEAST or len(set(sample)) * _OFTEN > len(sample):
             return None
-        end = self._end(data, at, between)
+        end = _end(data, at, between)
         items = data[at:end].split(between)[2:-1]
         distinct = [*dict.fromkeys(items)]
         if not items or len(distinct) * _OFTEN > len(items):
             return None
-        values = self._values(distinct, between, read)
+        values = _values(distinct, between, read)
         if values is None:
             return None, end
         start = data.index(between, at + 1)
@@ -43,20 +42,18 @@ class Few:
         made = [copied[item]() if item in copied else values[item] for item in items]
         return Span(start, data.rindex(between, start, end), between, b"", Items(made)), end
 
-    def _end(self, data: bytes, at: int, between: bytes) -> int:
-        """Where the last item surely ends."""
-        if not self._dash:
-            line = data.find(b"\n", at)
-            return data.rindex(b",", at, line if line >= 0 else len(data))
-        last = re.compile(rb"\n(?!%b|%b )" % (between[1:], between[1:-2])).search(data, at)
-        return len(data) if last is None else last.start()
 
-    def _values(self, distinct: list[bytes], between: bytes, read: Read) -> dict[bytes, Any] | None:
-        text = between.join((b"", *distinct, _LAST))
-        try:
-            value, repeated = read(text + b"\n" if self._dash else b"[%b]" % text[1:])
-        except YAMLError:
-            return None
-        if repeated or value.__class__ is not list or len(value) != len(distinct) + 1 or value[-1] != _LAST.decode():
-            return None
-        return dict(zip(distinct, value[:-1], strict=True))
+def _end(data: bytes, at: int, between: bytes) -> int:
+    """Where the last item surely ends."""
+    last = re.compile(rb"\n(?!%b|%b )" % (between[1:], between[1:-2])).search(data, at)
+    return len(data) if last is None else last.start()
+
+
+def _values(distinct: list[bytes], between: bytes, read: Read) -> dict[bytes, Any] | None:
+    try:
+        value, repeated = read(between.join((b"", *distinct, _LAST)) + b"\n")
+    except YAMLError:
+        return None
+    if repeated or value.__class__ is not list or len(value) != len(distinct) + 1 or value[-1] != _LAST.decode():
+        return None
+    return dict(zip(distinct, value[:-1], strict=True))

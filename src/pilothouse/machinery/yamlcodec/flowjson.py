@@ -10,7 +10,7 @@ Whatever is not sure to mean the same gives no value at all: anchors, tags, comm
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from math import isfinite
 from operator import itemgetter
@@ -39,8 +39,8 @@ from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 _CONTROLS: Final = bytes(
     byte for byte in (*range(0x20), 0x7F) if byte != 0x0A
 )  # tabs, too, are no signs in every place
-_DOCUMENTS: Final = (b"\n---", b"\n...")  # at the start of a line
-_DEEP: Final = (b"[" * 64, b"{" * 64)  # levels that nobody writes in one line
+# What no text has: the start or the end of a document in a line, more levels than anybody writes, a space before one.
+_OTHERS: Final = (b"\n---", b"\n...", b"[" * 64, b"{" * 64, b"\0 ", b"\0\n")
 _BEYOND: Final = 18  # digits of a number that may be none of int64
 _OTHER_JSON: Final = (b"\\u", b" " * 64)  # a surrogate, or spaces that make a name too long
 _FAR_COLON: Final = re.compile(rb"\n *:")
@@ -55,23 +55,25 @@ _AS_SIGNS: Final = bytes(
 _AS_WORDS: Final = bytes(0x20 if byte in b" \n,:[]{}\0" else byte for byte in range(256))
 _TEXT: Final = re.compile(rb"(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^']*(?:''[^']*)*')", re.DOTALL)
 _FIRSTS: Final = bytes(byte for byte in range(0x21, 256) if byte not in b"?#&*!|>'%@`")
-_LEAST_OF_FEW: Final = 8  # times that a piece comes again, on average, so that each is read with its words
+_LEAST_OF_FEW: Final = 8  # times that each of few different pieces comes again, on average
 _SAMPLE: Final = 8 << 10  # bytes
 _MARKS: Final = (END, b"}", b"]")  # what ends longer pieces of signs
 _LONGEST: Final = 200  # bytes of a word in a name
 
-_WORDS: Final = frozenset(word.encode() for word in WORDS)
 _MERGE: Final = b"<<"
+_SPECIAL: Final = frozenset((_MERGE, *map(str.encode, WORDS)))
 _IS_NUMERIC: Final = bytes(chr(byte) in NUMERIC for byte in range(256))
-_IS_NAME: Final = bytes(byte == NAME[0] for byte in range(256))
 _IS_IN_NAME: Final = bytes(byte in NAME + NAME_PART + NAME_QUOTED for byte in range(256))
 _IS_QUOTED: Final = bytes(byte in NAME_QUOTED + VALUE_QUOTED for byte in range(256))
 _VALUE: Final = VALUE[0]
+_NAME: Final = NAME[0]
 _WHOLE: Final = re.compile(rb"0|-?[1-9][0-9]{0,17}")
 _DIGITS: Final = b"0123456789 "
 _SHAPE: Final = bytes(0x31 if byte in b"123456789" else byte for byte in range(256))
-# Of numbers that JSON has, those that are written in one way only.
-_SURE_NUMBERS: Final = re.compile(rb"(?: (?:0|-?[1-9][0-9]{0,17}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{0,3}[1-9]))*")
+# Numbers that are surely as JSON writes them, a space before each, and others that are after their last zeros are gone.
+_FRACTION: Final = rb"-?(?:0|[1-9][0-9]{0,9})\.[0-9]{0,3}[1-9]"
+_SURE_NUMBERS: Final = re.compile(rb"(?: (?:0|-?[1-9][0-9]{0,17}|%b))*" % _FRACTION)
+_DECIMAL: Final = re.compile(rb"(0|-?[1-9][0-9]{0,14})(?:\.0{0,9})?|(%b)0{0,9}" % _FRACTION)
 
 
 def flow_values(texts: Sequence[bytes]) -> list[Any] | None:
@@ -84,7 +86,7 @@ def flow_values(texts: Sequence[bytes]) -> list[Any] | None:
     text = END.join(texts)
     if len(text.translate(None, _CONTROLS)) != len(text) - len(texts) + 1 or text_of(text) is None:
         return None
-    if any(mark in text for mark in _DOCUMENTS) or any(deep in text for deep in _DEEP):
+    if text[:1] in b" \n" or any(other in text for other in _OTHERS):
         return None
     try:
         if _QUOTE in text and _is_json(texts[0]) and _is_json(texts[-1]):
@@ -132,27 +134,25 @@ def _by_name(text: bytes) -> list[Any] | None:
 
 def _as_json(text: bytes) -> bytes:
     """JSON of the values, with commas between them. Raises OtherForm."""
-    sample = text[:_SAMPLE].split(b",")
-    if len({*sample}) * _LEAST_OF_FEW <= len(sample):
-        pieces = text.split(b",")
+    for mark in (END, b","):
+        if not _few(text[:_SAMPLE].split(mark)):
+            continue
+        pieces = text.split(mark)
         try:
-            if len({*pieces}) * _LEAST_OF_FEW <= len(pieces):
-                return b"".join([step.text for step in _FewForm(b",").read(pieces)])
+            if _few(pieces):
+                return b"".join([step.text for step in _FewForm(mark).read(pieces)])
         except OtherForm:
             pass  # a comma in quotes, say
     signs, words, texts = _cut(text)
-    mark = next(_worthy(signs), b",")
+    mark = next((mark for mark in _MARKS if _few(signs[:_SAMPLE].split(mark))), b",")
     steps = Form(mark).read(signs.split(mark))
     form, kinds = b"".join([step.text for step in steps]), b"".join([step.kinds for step in steps])
     return _filled(form, kinds, words, texts)
 
 
-def _worthy(signs: bytes) -> Iterator[bytes]:
-    """What separates long pieces of which few differ."""
-    for mark in _MARKS:
-        sample = signs[:_SAMPLE].split(mark)
-        if len({*sample}) * _LEAST_OF_FEW <= len(sample):
-            yield mark
+def _few(pieces: list[bytes]) -> bool:
+    """Whether there are few different ones."""
+    return len({*pieces}) * _LEAST_OF_FEW <= len(pieces)
 
 
 class _FewForm(Form):
@@ -206,48 +206,48 @@ def _filled(form: bytes, kinds: bytes, words: list[bytes], texts: list[bytes]) -
     firsts = bytes(map(itemgetter(0), words))
     if firsts.translate(None, _FIRSTS) or (b"-" in firsts and b"-" in words):
         raise OtherForm
-    _check_names({*compress(words, kinds.translate(_IS_NAME))})
     is_odd = _mark_odd(words, kinds, firsts)
     if len(texts) == len(words):
         words = texts
     elif texts:
         for at, text in zip(compress(range(len(words)), kinds.translate(_IS_QUOTED)), texts, strict=True):
             words[at] = text
-    if len(max(compress(words, kinds.translate(_IS_IN_NAME)), key=len, default=b"")) > _LONGEST:
-        raise OtherForm
+    if max(map(len, words), default=0) > _LONGEST:
+        names = compress(words, kinds.translate(_IS_IN_NAME))
+        if max(map(len, names), default=0) > _LONGEST:
+            raise OtherForm
     filled = form % tuple(words)
     return filled.replace(b'"\2', b"").replace(b'\3"', b"") if is_odd else filled
 
 
-def _check_names(names: set[bytes]) -> None:
-    """Raises OtherForm where a name is not its text."""
-    if not names.isdisjoint(_WORDS) or _MERGE in names:
-        raise OtherForm
-    for name in names:
-        if _IS_NUMERIC[name[0]] and not _WHOLE.fullmatch(name) and resolve(name.decode()).__class__ is not str:
-            raise OtherForm
-
-
 def _mark_odd(words: list[bytes], kinds: bytes, firsts: bytes) -> bool:
-    """Marks what is no text, so that it can lose its quotes; whether there is any. Raises OtherForm."""
+    """Marks values that are no texts, so that they can lose their quotes; whether there are any. Raises OtherForm."""
     numeric = firsts.translate(_IS_NUMERIC)
-    places = [at for at in compress(range(len(words)), numeric) if kinds[at] == _VALUE] if 1 in numeric else []
-    joined = b" ".join([words[at] for at in places])
-    if joined and _are_sure(joined):
+    numbers = _values([*compress(range(len(words)), numeric)], words, kinds) if 1 in numeric else []
+    special: list[int] = []
+    if not _SPECIAL.isdisjoint(words):
+        special = _values([at for at, word in enumerate(words) if word in _SPECIAL], words, kinds)
+    joined = b" ".join([words[at] for at in numbers])
+    if numbers and _are_sure(joined):
         marked = b"\2%b\3" % joined.replace(b" ", b"\3 \2")
-        for at, word in zip(places, marked.split(), strict=True):
+        for at, word in zip(numbers, marked.split(b" "), strict=True):
             words[at] = word
-        sure = True
     else:
-        sure = False
-    if not sure or not _WORDS.isdisjoint(words):
-        special = [at for at, word in enumerate(words) if word in _WORDS and kinds[at] == _VALUE]
-        special += [] if sure else places
-        meant = {word: _meant(word) for word in {words[at] for at in special}}
-        for at in special:
-            words[at] = meant[words[at]]
-        return sure or bool(special)
-    return sure
+        special += numbers
+    meant = {word: _meant(word) for word in {words[at] for at in special}}
+    for at in special:
+        words[at] = meant[words[at]]
+    return bool(numbers or special)
+
+
+def _values(places: list[int], words: list[bytes], kinds: bytes) -> list[int]:
+    """Those places of words that may be no texts where a value is. Raises OtherForm where a name is not its text."""
+    values = [at for at in places if kinds[at] == _VALUE]
+    if len(values) < len(places):
+        for name in {words[at] for at in places if kinds[at] == _NAME}:
+            if name == _MERGE or not (_WHOLE.fullmatch(name) or resolve(name.decode()).__class__ is str):
+                raise OtherForm
+    return values
 
 
 def _are_sure(joined: bytes) -> bool:
@@ -260,6 +260,9 @@ def _are_sure(joined: bytes) -> bool:
 
 def _meant(word: bytes) -> bytes:
     """A word as it is put into the place of a text. Raises OtherForm."""
+    decimal = _DECIMAL.fullmatch(word)
+    if decimal is not None:
+        return b"\2%b\3" % (decimal[1] or decimal[2])
     value = resolve(word.decode())
     if value.__class__ is str:
         return word

@@ -25,7 +25,7 @@ from pilothouse.machinery.yamlcodec.alike import (
 )
 from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span, Stride
 from pilothouse.machinery.yamlcodec.few import Few
-from pilothouse.machinery.yamlcodec.flows import FlowLines, flow_spans
+from pilothouse.machinery.yamlcodec.flows import flow_spans
 from pilothouse.machinery.yamlcodec.records import record_spans
 from pilothouse.machinery.yamlcodec.several import Several
 
@@ -103,13 +103,11 @@ _LINES: Final[tuple[_Form, ...]] = (
     Alike(b"\n", b"", NUMBER + b": ", TEXT),
     Alike(b"\n", b"", QUOTED_NAME + b": ", TEXT),
     Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
-    FlowLines(),
-    Few(b"\n", b"- "),
+    Few(),
     Several(),
 )
 _ITEMS: Final[tuple[_Form, ...]] = (
     Equal(EQUAL_ITEMS),
     Alike(b",", b"", b"", WORD),
     Alike(b",", b"", NAME + b": ", WORD),
-    Few(b",", b""),
 )

@@ -1,0 +1,158 @@
+"""Values in flow style are read as a whole: they mean what the parser's events say, or nothing is said of them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from pilothouse.machinery.yamlcodec import YAMLError, read
+from pilothouse.machinery.yamlcodec.cuts import Items, Whole
+from pilothouse.machinery.yamlcodec.flowjson import flow_values
+from pilothouse.machinery.yamlcodec.runs import shortened
+
+SURE = (
+    "[]",
+    "{}",
+    "[a, [b, {c: d}], ]",
+    "{a: , b, c:  [],}",
+    "{a: 'it''s', \"b\":\"x\\n\\\"\", 'c':d}",
+    "{'a': '\\', b: '\"', c: 'x, y: [z'}",
+    "[1, -1, 0, 007, 0x1F, 1_000, 1.5, 1.50, 2.0, 1e3, 12345678901234567890]",
+    "[yes, no, on, ~, null, True, y, tRUE, ~x]",
+    "[12:30, 2001-01-01, a:b, nginx:1.2, http://a.b/c, 1 2, a  b c]",
+    "{yes man: a, 1: b, none: , c#d: e}",
+    "[\n  a b\n  c,\n  {d:\n     e}\n]",
+    "[it's, a&b, a*b, x!, <<, é, 中]",
+    "{a:b, c::d: e, f : g}",
+)
+UNSURE = (
+    "[a: b]",
+    "[&a b, *a]",
+    "[!!str 1]",
+    "{<<: {a: b}}",
+    "{yes: a}",
+    "{1.5: a}",
+    "{a: 1, a: 2}",
+    "{? a : b}",
+    "[a # b\n]",
+    "['a\n  b']",
+    '["\\x41"]',
+    '["\\ud800"]',
+    "[.inf]",
+    "[a\tb]",
+    "[a]]",
+    "[a], [b]",
+    "[,]",
+    "['a' b]",
+    "{a: b: c}",
+    "{[a]: b}",
+    "[a",
+    "[\n--- ]",
+    "a",
+    '{"' + "a" * 1100 + '": b}',
+    "{" + "a " * 600 + "b: c}",
+)
+
+
+def _one_by_one(text: str) -> Any:
+    """What a text means as an item of a list, or what is wrong or to be told."""
+    try:
+        value, notes = read._built(b"- %b\n- last\n" % text.encode(), aliases=True)
+    except YAMLError as wrong:
+        return str(wrong)
+    return value if notes or value[1:] != ["last"] else value[:1]
+
+
+@pytest.mark.parametrize("text", SURE)
+def test_a_value_is_what_its_events_say(text: str) -> None:
+    assert repr(flow_values([text.encode()])) == repr(_one_by_one(text))
+
+
+@pytest.mark.parametrize("text", SURE)
+def test_few_values_again_and_again_are_what_their_events_say(text: str) -> None:
+    assert repr(flow_values([text.encode(), b"[x]"] * 40)) == repr([*_one_by_one(text), ["x"]] * 40)
+
+
+@pytest.mark.parametrize("text", UNSURE)
+def test_of_what_is_not_sure_nothing_is_said(text: str) -> None:
+    assert flow_values([b"[x]", text.encode()]) is None
+
+
+@pytest.mark.parametrize("texts", [("[1],[2", "3]"), ("[1]", "[2", "3]"), ('["a"],0,["b"]', '["c"', '"d"]')])
+def test_each_text_is_a_value_by_itself(texts: tuple[str, ...]) -> None:
+    assert flow_values([text.encode() for text in texts]) is None
+
+
+_SCALARS = (
+    "a",
+    "b1",
+    "7",
+    "yes",
+    "1.5",
+    "~",
+    "'q r'",
+    '"s: t"',
+    "u v",
+    "w:x",
+    "-1",
+    "0x1F",
+    "",
+    "*a",
+    "it's",
+    "1.0",
+    "k#",
+)
+_SIGNS = ("[", "]", "{", "}", ",", ", ", ": ", ":", "'", '"', "\n", " ", "#", " #", "&", "\\", "-")
+
+
+def _flow(dice: random.Random, level: int = 0) -> str:
+    if level > 3 or (level and dice.random() < 0.5):
+        return dice.choice(_SCALARS)
+    comma = dice.choice((",", ", ", ",\n  "))
+    if dice.random() < 0.5:
+        return f"[{comma.join(_flow(dice, level + 1) for _ in range(dice.randrange(4)))}]"
+    names = dice.sample(("a", "b", "c d", "'e'", '"f"', "1"), dice.randrange(4))
+    colon = dice.choice((": ", ": ", ":", " : "))
+    return f"{{{comma.join(f'{name}{colon}{_flow(dice, level + 1)}' for name in names)}}}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_values_are_what_their_events_say(seed: int) -> None:
+    dice = random.Random(seed)
+    read_so = 0
+    for _ in range(150):
+        text = _flow(dice)
+        if dice.random() < 0.4:
+            at = dice.randrange(len(text) + 1)
+            text = text[:at] + dice.choice(_SIGNS) + text[at + dice.randrange(2) :]
+        found = flow_values([text.encode()])
+        if found is not None:
+            read_so += 1
+            assert repr(found) == repr(_one_by_one(text)), text
+    assert read_so > 30
+
+
+_LINES = "".join(f"- {{name: a{place}, value: [{place}, 'x']}}\n" for place in range(400))
+_TORN = "".join(f"  {{name: a{place},\n   value: [{place}, 'x']}},\n" for place in range(400))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("x:\n" + _LINES, Items),
+        ("x:\n" + _LINES.replace("a200,", "a200, # here\n "), Items),
+        ("x:\n" + _LINES.replace("a200,", "a200, name: b,"), Items),
+        ("x:\n" + _LINES.replace(", value", ",\n   value"), Items),
+        ("x: [\n" + _TORN + "]\ny: z\n", Whole),
+        ("x: a\ny: z\nx: [\n" + _TORN + "]\nx: z\n", Whole),
+        ("x: {a: [" + _TORN.replace("\n", "") + "]}\ny: z\n", Whole),
+    ],
+)
+def test_flow_style_is_cut_out_of_a_document(text: str, kind: type) -> None:
+    data = text.encode()
+    short = shortened(data, False, lambda data: read._built(data, aliases=False))
+    assert short is not None and {cut.run.__class__ for cut in short.cuts.values()} == {kind}
+    assert len(short.text) < len(data) / 2
+    assert read._shortly(data, aliases=False) == read._built(data, aliases=False)
