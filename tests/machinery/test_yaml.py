@@ -96,10 +96,6 @@ def test_keys_are_written_in_natural_order() -> None:
     assert natural(keys) == ["9", "10", "B", "a", "a-1", "a1", "a01", "a2b", "a9", "a10", "b"]
 
 
-def test_a_name_that_would_merge_is_quoted() -> None:
-    assert dumps({"<<": None}) == b'"<<": null\n'
-
-
 def test_texts_are_quoted_only_where_they_must() -> None:
     shown = dumps(
         {

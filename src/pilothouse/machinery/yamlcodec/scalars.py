@@ -88,9 +88,4 @@ def tagged(tag: str, text: str) -> Any:
 
 def is_plain(text: str) -> bool:
     """True when a plain scalar of this text is read as the text again, by us and by other readers of YAML 1.1."""
-    return (
-        text != "<<"
-        and resolve(text).__class__ is str
-        and _DATE.fullmatch(text) is None
-        and _SIXTY.fullmatch(text) is None
-    )
+    return resolve(text).__class__ is str and _DATE.fullmatch(text) is None and _SIXTY.fullmatch(text) is None
