@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed.fits import ANY_SCALAR, NO_KEYS, NUMBERS, TEXTS, fits
 from pilothouse.machinery.typed.shape import KEYED, SET, Shape, shape_of
 from pilothouse.machinery.typed.text import element_text, path_text, plain, syntax, type_name
 
-_NUMBERS: Final = frozenset({s.INT32, s.INT64, s.FLOAT64})
-_ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
-_TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
-_TEXT_OR_NULL: Final = frozenset({str, type(None)})
-_STRUCT_OR_NULL: Final = frozenset({dict, type(None)})
-_NO_KEYS: Final = "k:{}"
 _MOST_TEXT: Final = 1 << 20  # signs of all that is told
 _SHALLOW: Final = 8  # lists and maps in each other
-Fits = Callable[[Any], bool]
 _Path = tuple[Any, str] | None  # (where the parent is, element); None is the root
 
 
@@ -31,106 +25,6 @@ def problems(schema: Schema, value: Any, duplicates: bool = False) -> list[str]:
     if fits(schema)(value):
         return []
     return _Walk(duplicates).run(schema, value)
-
-
-def fits(schema: Schema) -> Fits:
-    """`f(value)`: whether the value surely has no problems. Compiled once a type; null fits everywhere."""
-    found = schema.compiled.get("typed.fits")
-    if found is None:
-        schema.compiled["typed.fits"] = found = _compile(schema)
-    return found
-
-
-def _compile(schema: Schema) -> Fits:
-    kind = schema.kind
-    if kind == s.STRUCT:
-        return _struct_fits(schema)
-    if kind == s.MAP:
-        return _map_fits(schema)
-    if kind == s.LIST:
-        return _list_fits(schema)
-    if kind in _NUMBERS:
-        return lambda value: type(value) in (int, float) or value is None
-    if kind in _TEXTS:
-        return lambda value: type(value) is str or value is None
-    if kind == s.BOOL:
-        return lambda value: type(value) is bool or value is None
-    if kind in _ANY_SCALAR:
-        return lambda value: type(value) not in (dict, list)
-    return lambda value: True
-
-
-def _struct_fits(schema: Schema) -> Fits:
-    texts = {name for name, field in schema.properties.items() if field.schema.kind in _TEXTS}
-    checks: dict[str, Fits] = {}  # of the other fields, as they are met
-    kept = schema.preserve_unknown
-
-    def struct(value: Any) -> bool:
-        if type(value) is not dict:
-            return value is None
-        for name, inner in value.items():
-            if name in texts:
-                if type(inner) is not str and inner is not None:
-                    return False
-                continue
-            check = checks.get(name)
-            if check is None:
-                field = schema.properties.get(name)
-                if field is None:
-                    if kept:
-                        continue
-                    return False
-                check = checks[name] = fits(field.schema)
-            if inner is not None and not check(inner):
-                return False
-        return True
-
-    return struct
-
-
-def _map_fits(schema: Schema) -> Fits:
-    fit = _all_fit(schema.items)
-    return lambda value: fit(value.values()) if type(value) is dict else value is None
-
-
-def _all_fit(schema: Schema) -> Callable[[Collection[Any]], bool]:
-    """Whether `schema` has all of many values fit."""
-    if schema.kind in _TEXTS:
-        return lambda values: set(map(type, values)) <= _TEXT_OR_NULL
-    made: list[Fits] = []
-    struct = schema.kind == s.STRUCT
-
-    def fit(values: Collection[Any]) -> bool:
-        if not made:
-            made.append(fits(schema))
-        if struct and _STRUCT_OR_NULL.issuperset(map(type, values)):
-            return all(map(made[0], filter(None, values)))  # empty ones fit
-        return all(map(made[0], values))
-
-    return fit
-
-
-def _list_fits(schema: Schema) -> Fits:
-    shape = shape_of(schema)
-    keyed, elements_of = shape.kind in (SET, KEYED), shape.elements
-    fit = _all_fit(schema.items)
-
-    def items(value: Any) -> bool:
-        if type(value) is not list:
-            return value is None
-        if not fit(value):
-            return False
-        if not keyed:
-            return True
-        kinds = set(map(type, value))
-        if kinds - {dict} if shape.kind == KEYED else kinds & {dict, list, type(None)}:
-            return False
-        if len(value) == 1 and not shape.needs_key:
-            return True
-        elements = set(elements_of(value))
-        return len(elements) == len(value) and not (shape.needs_key and _NO_KEYS in elements)
-
-    return items
 
 
 def joined(found: list[str]) -> str:
@@ -173,16 +67,16 @@ class _Walk:
             self._map(schema, value, path)
         elif kind == s.LIST:
             self._list(schema, value, path)
-        elif kind in _NUMBERS:
+        elif kind in NUMBERS:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 self._wrong(path, f"expected numeric (int or float), got {type_name(value)}")
-        elif kind in _TEXTS:
+        elif kind in TEXTS:
             if not isinstance(value, str):
                 self._wrong(path, f"expected string, got &value.valueUnstructured{{Value:{syntax(value)}}}")
         elif kind == s.BOOL:
             if not isinstance(value, bool):
                 self._wrong(path, f"expected boolean, got &{{{plain(value)}}}")
-        elif kind in _ANY_SCALAR and isinstance(value, dict | list):
+        elif kind in ANY_SCALAR and isinstance(value, dict | list):
             self._wrong(path, f"expected any scalar, got &{{{plain(value)}}}")
 
     def _struct(self, schema: Schema, value: Any, path: _Path) -> None:
@@ -255,7 +149,7 @@ def _wrong_item(shape: Shape, item: Any) -> str:
             return "associative list with keys may not have a null element"
         if not isinstance(item, dict):
             return "associative list with keys may not have non-map elements"
-        if shape.needs_key and shape.element(item) == _NO_KEYS:
+        if shape.needs_key and shape.element(item) == NO_KEYS:
             keys = " ".join(f'"{name}"' for name in shape.schema.list_keys)
             why = f"associative list with keys has an element that omits all key fields [{keys}]"
             return f"{why} (and doesn't have default values for any key fields)"
