@@ -250,3 +250,22 @@ def test_thousands_of_doubled_keys_are_not_each_looked_for() -> None:
     gained, lost = compare(deployment, with_names("x"), with_names("y"))
     assert lost == {}
     assert len(paths(gained)) == 5_000
+
+
+def test_the_few_that_do_not_fit_are_found_among_thousands() -> None:
+    pod = builtin_types().get(CORE, "Pod")
+    containers: list[Any] = [{"name": f"c{n}", "image": "i", "env": [{"name": "E"}]} for n in range(2000)]
+    containers[1500] = {"name": "c1500", "image": 1}
+    containers[1700] = {"name": "c1700", "ports": [{"containerPort": 1}, {"containerPort": 1}], "imag": "i"}
+    obj = {
+        "metadata": {"labels": {f"k{n}": "v" if n != 999 else 1 for n in range(1000)}},
+        "spec": {"containers": containers},
+    }
+    assert problems(pod, obj) == [
+        ".metadata.labels.k999: expected string, got &value.valueUnstructured{Value:1}",
+        '.spec.containers[name="c1500"].image: expected string, got &value.valueUnstructured{Value:1}',
+        '.spec.containers[name="c1700"].ports: duplicate entries for key [containerPort=1,protocol="TCP"]',
+        '.spec.containers[name="c1700"].imag: field not declared in schema',
+    ]
+    containers[1900] = {"name": "c3"}
+    assert problems(pod, obj)[-1] == '.spec.containers: duplicate entries for key [name="c3"]'

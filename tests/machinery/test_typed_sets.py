@@ -56,6 +56,21 @@ def test_operations_are_those_of_sets_of_paths(a: frozenset[Path], b: frozenset[
     assert json.dumps([left, right]) == before
 
 
+@given(st.integers(0, 2**32))
+@settings(deadline=None, max_examples=20)
+def test_operations_on_wide_sets_are_those_of_sets_of_paths(seed: int) -> None:
+    rng = random.Random(seed)
+    kinds = ("f:{}", "v:{}", 'k:{{"name":"{}"}}')
+    form = rng.choice(kinds)
+    wide = [frozenset((("f:a",), ("f:a", form.format(rng.randrange(200)))) for _ in range(150)) for _ in range(2)]
+    a, b = (frozenset(path for paths in one for path in paths) for one in wide)
+    b |= frozenset([("f:a", "f:b", "f:c")] if rng.random() < 0.3 else [])
+    left, right = of_paths(*a), of_paths(*b)
+    assert json.dumps(union(left, right)) == json.dumps(of_paths(*(a | b)))
+    assert json.dumps(intersect(left, right)) == json.dumps(of_paths(*(a & b)))
+    assert json.dumps(subtract(left, right)) == json.dumps(of_paths(*(a - b)))
+
+
 @given(SETS, SETS)
 @settings(deadline=None)
 def test_one_set_has_one_form(a: frozenset[Path], b: frozenset[Path]) -> None:

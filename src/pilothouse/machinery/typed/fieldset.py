@@ -25,6 +25,11 @@ LEAF: Final[Node] = {}  # the member without children; shared, never changed
 SELF: Final = "."
 
 
+def _flat(node: Node) -> bool:
+    """Whether there are many elements and nothing below them."""
+    return len(node) >= _MANY and not any(node.values())
+
+
 def is_member(child: Node) -> bool:
     """Whether the element that leads to `child` is in the set."""
     return not child or SELF in child
@@ -91,6 +96,9 @@ def _union_of_children(children: list[Node]) -> Node:
 
 def subtract(a: Node, b: Node) -> Node:
     """The root set of the members of `a` that are not members of `b`. A member does not stand for what is below it."""
+    if _flat(a) and _flat(b):
+        kept = {element: child for element, child in a.items() if element not in b or element == SELF}
+        return kept if len(kept) < len(a) else a
     out: Node | None = None
     for element in a if len(a) < len(b) else b:
         ours = a.get(element)
@@ -129,6 +137,10 @@ def _subtract_child(ours: Node, theirs: Node) -> Node | None:
 
 def intersect(a: Node, b: Node) -> Node:
     """The root set of the members of both."""
+    if _flat(a) and _flat(b):
+        both = dict.fromkeys([element for element in a if element in b], LEAF)
+        both.pop(SELF, None)
+        return both
     out: Node = {}
     small, large = (a, b) if len(a) <= len(b) else (b, a)
     for element in small:
@@ -194,13 +206,14 @@ def ordered(node: Node) -> Node:
     if len(node) < 2:
         return node
     keys = list(node)
+    as_they_are = keys.copy()
     if _AS_TEXT.issuperset(map(_KIND, keys)):
         keys.sort()
     elif len(keys) < _MANY:
         keys.sort(key=order)
     else:
         keys = _ordered_many(keys)
-    return {key: node[key] for key in keys}
+    return node if keys == as_they_are else {key: node[key] for key in keys}
 
 
 _KIND: Final = itemgetter(0)

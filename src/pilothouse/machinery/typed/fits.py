@@ -41,7 +41,7 @@ def _compile(schema: Schema) -> Fits:
     if kind == s.STRUCT:
         return _struct_fits(schema)
     if kind == s.MAP:
-        fit = _all_fit(schema.items)
+        fit = _lazily_all(schema.items)
         return lambda value: fit(value.values()) if type(value) is dict else value is None
     if kind == s.LIST:
         return _list_fits(schema)
@@ -91,14 +91,19 @@ def _struct_fits(schema: Schema) -> Fits:
     return struct
 
 
-def _all_fit(schema: Schema) -> AllFit:
-    """Whether `schema` has all of many values fit. Nothing of the type is asked before there are values."""
-    made: list[AllFit] = []
+def all_fit(schema: Schema) -> AllFit:
+    """`f(values)`: whether all of many values surely have no problems."""
+    found: AllFit | None = schema.compiled.get("typed.fits.all")
+    if found is None:
+        schema.compiled["typed.fits.all"] = found = _compile_all(schema)
+    return found
+
+
+def _lazily_all(schema: Schema) -> AllFit:
+    """As `all_fit`. Nothing of the type is asked before there are values: it may hold itself."""
 
     def fit(values: Collection[Any]) -> bool:
-        if not made:
-            made.append(_compile_all(schema))
-        return made[0](values)
+        return all_fit(schema)(values)
 
     return fit
 
@@ -111,7 +116,7 @@ def _compile_all(schema: Schema) -> AllFit:
         return _structs_fit(schema)
     one = fits(schema)
     if schema.kind == s.MAP:
-        below = _all_fit(schema.items)
+        below = _lazily_all(schema.items)
 
         def maps(values: Collection[Any]) -> bool:
             if not _STRUCTS.issuperset(map(type, values)):
@@ -143,7 +148,7 @@ def _structs_fit(schema: Schema) -> AllFit:
                     if schema.preserve_unknown:
                         continue
                     return False
-                check = columns[name] = _all_fit(field.schema)
+                check = columns[name] = all_fit(field.schema)
             if not check([value.get(name) for value in full]):
                 return False
         return True
@@ -153,19 +158,24 @@ def _structs_fit(schema: Schema) -> AllFit:
 
 def _list_fits(schema: Schema) -> Fits:
     shape = shape_of(schema)
-    fit = _all_fit(schema.items)
-    distinct = _keyed_apart if shape.kind == KEYED else _set_apart if shape.kind == SET else None
+    fit = _lazily_all(schema.items)
+    keyed = shape.kind in (KEYED, SET)
 
     def items(value: Any) -> bool:
         if type(value) is not list:
             return value is None
-        return fit(value) and (distinct is None or distinct(shape, value))
+        return fit(value) and (not keyed or apart(shape, value))
 
     return items
 
 
 # Of one such type, values are the same where Python holds them for equal.
 _PLAIN: Final[tuple[frozenset[type], ...]] = (frozenset({str}), frozenset({int}))
+
+
+def apart(shape: Shape, items: list[Any]) -> bool:
+    """Whether items of a SET or KEYED surely are what such lists may have, each there once."""
+    return (_keyed_apart if shape.kind == KEYED else _set_apart)(shape, items)
 
 
 def _set_apart(shape: Shape, items: list[Any]) -> bool:

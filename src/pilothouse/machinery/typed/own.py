@@ -193,13 +193,8 @@ def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Ow
 
 def leaves_of(fields: Collection[str], *, member: bool = False) -> Node:
     """The set of these fields; `member`: and of what they are in."""
-    names = in_order(fields)
-    named: Node = {SELF: LEAF} if member else {}
-    for at in range(0, len(names), _AT_ONCE):  # others have their turns
-        part = names[at : at + _AT_ONCE]
-        whole = "\0f:".join(("", *part)).split("\0")  # faster than to put each together
-        named.update(dict.fromkeys(whole[1:] if len(whole) == len(part) + 1 else map("f:".__add__, part), LEAF))
-    return named
+    elements = [f"f:{name}" for name in in_order(fields)]
+    return dict.fromkeys([SELF, *elements] if member else elements, LEAF)
 
 
 _TEXTS: Final = {str}
@@ -293,7 +288,6 @@ def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own, many
 
 
 _MANY: Final = 16
-_AT_ONCE: Final = 16_384  # names that one call may write
 
 
 def _keyed_in_columns(shape: Shape, nodes_of: Callable[[list[Any]], list[Node]], whole: bool, slowly: Own) -> Own:

@@ -129,9 +129,17 @@ def member_texts(node: Node) -> list[str]:
     stack: list[tuple[str, Node]] = [("", node)]
     while stack:
         prefix, node = stack.pop()
-        shown = [(prefix + element_text(element), child) for element, child in node.items() if element != SELF]
-        found += [text for text, child in shown if is_member(child)]
-        stack += reversed([one for one in shown if one[1]])
+        texts = [
+            f"{prefix}.{element[2:]}" if element.startswith("f:") else prefix + element_text(element)
+            for element in node
+            if element != SELF
+        ]
+        if not any(node.values()):
+            found += texts
+            continue
+        children = [child for element, child in node.items() if element != SELF]
+        found += [text for text, child in zip(texts, children, strict=True) if is_member(child)]
+        stack += reversed([(text, child) for text, child in zip(texts, children, strict=True) if child])
     return found
 
 

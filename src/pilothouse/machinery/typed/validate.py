@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.schema import Schema
-from pilothouse.machinery.typed.fits import ANY_SCALAR, NO_KEYS, NUMBERS, TEXTS, fits
+from pilothouse.machinery.typed.fits import ANY_SCALAR, NO_KEYS, NUMBERS, TEXTS, all_fit, apart, fits
 from pilothouse.machinery.typed.shape import KEYED, SET, Shape, shape_of
 from pilothouse.machinery.typed.text import element_text, path_text, plain, syntax, type_name
 
@@ -95,17 +96,21 @@ class _Walk:
         if not isinstance(value, dict):
             self._wrong(path, f"expected map, got &{{{plain(value)}}}")
             return
-        self._items(schema.items, ((inner, f"f:{name}") for name, inner in value.items()), path)
+        names = [*value]
+        self._items(schema.items, self._doubtful(schema.items, [*value.values()], lambda at: f"f:{names[at]}"), path)
 
     def _list(self, schema: Schema, value: Any, path: _Path) -> None:
         if not isinstance(value, list):
             self._wrong(path, f"expected list, got &{{{plain(value)}}}")
             return
         shape = shape_of(schema)
-        if shape.kind in (SET, KEYED):
-            self._items(schema.items, self._elements(shape, value, path), path)
+        if shape.kind not in (SET, KEYED):
+            items = self._doubtful(schema.items, value, lambda at: f"i:{at}")
+        elif apart(shape, value):
+            items = self._doubtful(schema.items, value, lambda at: shape.element(value[at]))
         else:
-            self._items(schema.items, ((item, f"i:{position}") for position, item in enumerate(value)), path)
+            items = self._elements(shape, value, path)
+        self._items(schema.items, items, path)
 
     def _elements(self, shape: Shape, items: list[Any], path: _Path) -> Iterator[tuple[Any, str]]:
         """Each item and its path element, as far as the original looks."""
@@ -121,7 +126,12 @@ class _Walk:
             seen.add(element)
             yield item, element
 
-    def _items(self, schema: Schema, items: Iterable[tuple[Any, str]], path: _Path) -> None:
+    def _doubtful(self, schema: Schema, items: list[Any], element: Callable[[int], str]) -> Iterator[tuple[Any, str]]:
+        """The items that may not fit, each with its path element, which `element` tells of its place."""
+        fine = all_fit(schema) if self._depth + 1 < _SHALLOW else _surely_not
+        return ((item, element(at)) for at, item in doubtful(items, fine))
+
+    def _items(self, schema: Schema, items: Iterator[tuple[Any, str]], path: _Path) -> None:
         self._depth += 1
         # Far inside a type that holds itself, it would be asked again and again what fits.
         fit = fits(schema) if self._depth < _SHALLOW else _surely_not

@@ -12,14 +12,13 @@ Conflicts = list[tuple[Entry, Node]]  # the entry, and which of its fields would
 
 
 class ConflictError(APIError):
-    """409 with one cause for each manager and field. `conflicts` stay at hand for kubectl's sake."""
+    """409 with one cause for each manager and field."""
 
     def __init__(self, conflicts: Conflicts) -> None:
-        self.conflicts = conflicts
         found = [(_who(entry), member_texts(fields)) for entry, fields in sorted(conflicts, key=_order)]
         causes = [
-            {"reason": "FieldManagerConflict", "message": f"conflict with {who}", "field": path}
-            for who, paths in found
+            {"reason": "FieldManagerConflict", "message": message, "field": path}
+            for message, paths in ((f"conflict with {who}", paths) for who, paths in found)
             for path in paths
         ]
         super().__init__(409, "Conflict", _message(found), {"causes": causes})

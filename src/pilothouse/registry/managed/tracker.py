@@ -258,16 +258,7 @@ class Tracker:
         check_applied(self.schema, config, self.api_version, self.kind)
         before: Object = live if live is not None else {}
         known = self._known_before_apply(live, now)
-        try:
-            result = yield from self._apply(before, config, manager, now, known, force)
-        except ConflictError as refused:
-            if manager != lastapplied.KUBECTL:
-                raise
-            allowed = lastapplied.agreed(self.schema, before, self.api_version)
-            rest = [(entry, subtract(fields, allowed)) for entry, fields in refused.conflicts]
-            if any(fields for _, fields in rest):
-                raise ConflictError([(entry, fields) for entry, fields in rest if fields]) from None
-            result = yield from self._apply(before, config, manager, now, known, True)
+        result = yield from self._apply(before, config, manager, now, known, force)
         if manager == lastapplied.KUBECTL:
             return Applied(lastapplied.renewed(result.obj, config), result.owners)
         return result
@@ -303,7 +294,7 @@ class Tracker:
             changes = self._changes(self.schema, self.api_version, live, merged, others)
             left = yield from self._taken(others, live, merged, changes, conflicts)
         if conflicts and not force:
-            raise ConflictError(conflicts)
+            self._refuse(conflicts, live, manager)
         changed = self._differ(merged, live)
         time = now if changed else last.time if last is not None else ""
 
@@ -318,6 +309,14 @@ class Tracker:
             return e.write([*left, now_mine])
 
         return Applied(with_entries(merged, []), owners)
+
+    def _refuse(self, conflicts: Conflicts, live: Object, manager: str) -> None:
+        """Raises ConflictError, but kubectl may change what it applied by other means before."""
+        if manager == lastapplied.KUBECTL:
+            agreed = lastapplied.agreed(self.schema, live, self.api_version)
+            conflicts = [(entry, left) for entry, fields in conflicts if (left := subtract(fields, agreed))]
+        if conflicts:
+            raise ConflictError(conflicts)
 
     def _prunes(self, last: Entry, others: list[Entry], fields: Node) -> bool:
         """Whether there may be something to take out: the applier dropped fields, or other versions must be asked."""
