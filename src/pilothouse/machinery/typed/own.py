@@ -197,6 +197,7 @@ def leaves_of(fields: Collection[str], *, member: bool = False) -> Node:
     return dict.fromkeys([SELF, *elements] if member else elements, LEAF)
 
 
+_AT_ONCE: Final = 16_384  # elements that one call may write
 _TEXTS: Final = {str}
 _NUMBERS: Final = {int}
 
