@@ -37,13 +37,18 @@ def may_have_floats(text: bytes) -> bool:
     return b"0." in zeros or b"0e" in zeros or b"0E" in zeros
 
 
+def may_have_exponents(text: bytes) -> bool:
+    """False where JSON text surely has no number with an exponent in it."""
+    zeros = text.translate(_AS_ZERO)
+    return b"0e" in zeros or b"0E" in zeros
+
+
 _ENDS: Final = (b".0,", b".0]", b".0}")
 
 
 def may_have_odd_floats(text: bytes) -> bool:
     """False where compact JSON text surely has no number with an exponent, and none like `1.0`, in it."""
-    zeros = text.translate(_AS_ZERO)
-    if b"0e" in zeros or b"0E" in zeros:
+    if may_have_exponents(text):
         return True
     return b".0" in text and (text.endswith(b".0") or any(end in text for end in _ENDS))
 

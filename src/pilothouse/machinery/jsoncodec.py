@@ -17,7 +17,7 @@ import orjson
 
 from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import jsondeep, jsonexact, jsonpieces
-from pilothouse.machinery.digits import has_digits, may_have_floats, may_have_odd_floats
+from pilothouse.machinery.digits import has_digits, may_have_exponents, may_have_floats, may_have_odd_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, NumberTooGreat, Repeated, exact
 from pilothouse.machinery.jsonfault import beginning
@@ -281,21 +281,23 @@ def plain_floats(value: Any) -> Any:
 
 def may_hold(value: Any, text: bytes) -> bool:
     """False where the JSON of a value, or one inside of it, surely does not have `text` (ASCII) in it."""
+    written = compact(value)
+    return written is None or text in written
+
+
+def compact(value: Any) -> bytes | None:
+    """JSON of a value, to look at: floats may be written otherwise than by `dumps`. None where it is very deep."""
     try:
-        return text in orjson.dumps(value)
+        return orjson.dumps(value)
     except TypeError:
-        written = jsonexact.compact(value)
-        return written is None or text in written
+        return jsonexact.compact(value)
 
 
 def only_plain_numbers(value: Any) -> bool:
     """Whether surely no number in a value is a whole float (`3.0`), or one that Go would write otherwise, or beyond
     int64. False only means: look closer.
     """
-    try:
-        text: bytes | None = orjson.dumps(value)
-    except TypeError:
-        text = jsonexact.compact(value)
+    text = compact(value)
     if text is None:
         return all(_only_plain(kinds, level) for kinds, level in jsondeep.levels(value))
     return not may_have_odd_floats(text) and not has_digits(text, _MANY_DIGITS)
@@ -311,8 +313,13 @@ def _only_plain(kinds: set[type], items: list[Any]) -> bool:
 
 def has_whole_float(value: Any) -> bool:
     """Whether a value, or one inside of it, is a float that is written as an integer (`3.0`)."""
-    if only_plain_numbers(value):
-        return False
+    text = compact(value)
+    if text is not None:
+        if not may_have_odd_floats(text):
+            return False
+        numbers = b"".join(jsonpieces.unquoted(text).split(b'"')[::2])
+        if not may_have_exponents(numbers):
+            return may_have_odd_floats(numbers)
     todo = [(value,)]
     for container in todo:
         for item in container:

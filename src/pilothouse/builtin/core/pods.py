@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
+from operator import contains
 from typing import Any, Final
 
 from pilothouse.builtin.core.podchange import ephemeral_update, no_static_pod, no_windows, pod_resize, pod_update
@@ -49,8 +51,9 @@ def _annotation_changes(metadata: Mapping[str, Any], field: Field) -> None:
 def _spec(spec: Mapping[str, Any], field: Field) -> None:
     """What a pod's spec must be, beyond a template's: told from the spec."""
     pod_spec(spec, field, field.root["metadata"].get("name", ""))
-    if spec.get("volumes") and not spec.get("serviceAccountName"):
-        for index, volume in field.numbered(spec["volumes"]):
+    volumes = spec.get("volumes") or ()
+    if not spec.get("serviceAccountName") and any(map(contains, volumes, repeat("projected"))):
+        for index, volume in field.numbered(volumes):
             for place, source in field.numbered((volume.get("projected") or {}).get("sources") or ()):
                 if source.get("serviceAccountToken") is not None:
                     path = f"volumes[{index}].projected.sources[{place}].serviceAccountToken"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
+from operator import contains
 from typing import Any, Final
 
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -29,7 +31,10 @@ def _probe_modes(container: Object) -> Iterator[Place]:
 
 
 def _volumes(spec: Object) -> Iterator[Place]:
-    for volume in spec.get("volumes") or ():
+    volumes = spec["volumes"]
+    if not any(map(dict.get, volumes, repeat("emptyDir"))) and not any(map(contains, volumes, repeat("ephemeral"))):
+        return
+    for volume in volumes:
         empty = volume.get("emptyDir")
         if empty and "mode" in empty:
             yield empty, "mode"

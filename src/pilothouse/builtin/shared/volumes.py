@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
+from operator import eq, itemgetter
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import nanos
@@ -129,8 +131,9 @@ def _source(value: Object, field: Field, pod: str) -> None:
 def volumes(items: Sequence[Object], field: Field, pod: str = "") -> dict[str, Object]:
     """Judge `volumes`, told from the list; return them by name. `pod`: the pod's name, empty for a template."""
     found: dict[str, Object] = {}
-    made = {f"{pod}-{one.get('name', '')}" for one in items if pod and one.get("ephemeral") is not None}
-    one_each = len(items) > RUN and len({one.get("name", "") for one in items}) == len(items)
+    claims = [one for one in items if "ephemeral" in one] if pod else []
+    made = {f"{pod}-{one.get('name', '')}" for one in claims if one["ephemeral"] is not None}
+    one_each = len(items) > RUN and len({one.get("name") for one in items}) == len(items)
     seen: set[int] = set()
     for index, value in doubtful(items, _are_plain) if one_each else enumerate(items):
         seen.add(index)
@@ -156,16 +159,20 @@ def volumes(items: Sequence[Object], field: Field, pod: str = "") -> dict[str, O
             if field.full:
                 break
     if one_each:
-        found.update(
-            (value["name"], value) for index, value in enumerate(items) if index not in seen and _is_plain(value)
-        )
+        left = [value for index, value in enumerate(items) if index not in seen]
+        if field.full:  # not all were looked at
+            left = [value for value in left if _are_plain([value])]
+        found.update((value["name"], value) for value in left)
     return found
 
 
-def _is_plain(value: Object) -> bool:
-    """An empty directory that says no more: nothing in it but the name can be wrong."""
-    return len(value) == 2 and value.get("emptyDir") == {} and "name" in value
-
-
 def _are_plain(values: Sequence[Object]) -> bool:
-    return all(map(_is_plain, values)) and words.are_labels([value["name"] for value in values])
+    """Whether they are empty directories with a good name, and say no more."""
+    if set(map(len, values)) != {2}:
+        return False
+    try:
+        found = list(map(itemgetter("name", "emptyDir"), values))
+    except KeyError:
+        return False
+    names, directories = zip(*found, strict=True)
+    return all(map(eq, directories, repeat({}))) and words.are_labels(names)

@@ -8,18 +8,19 @@ client sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from functools import partial
-from itertools import islice
+from itertools import chain, compress, repeat
+from operator import is_, is_not
 from typing import Any, Final
 
-from pilothouse.kit.runs import RUN, doubtful
+from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import schema as s
 from pilothouse.machinery import times
+from pilothouse.machinery.decode.columns import suspects
 from pilothouse.machinery.decode.findings import DecodeError, Findings
-from pilothouse.machinery.decode.generate import REFUSALS, list_decoder
+from pilothouse.machinery.decode.places import FITS, ending_fields, ends_decoding, field_places
 from pilothouse.machinery.decode.scalars import (
     INT32_LEAST,
     INT32_MOST,
@@ -30,13 +31,13 @@ from pilothouse.machinery.decode.scalars import (
     unbase64,
 )  # fmt: skip
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
-from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
 from pilothouse.machinery.schema import Schema
 
+_CONTAINERS: Final = frozenset((s.STRUCT, s.MAP, s.LIST))
+_LONG: Final = 1_000  # containers that are walked through before it is found out in which there is something to tell
 _RANGES: Final = {s.INT32: (INT32_LEAST, INT32_MOST), s.INT64: (INT64_LEAST, INT64_MOST)}
-_FITS: Final[dict[str, type]] = {s.STRING: str, s.BOOL: bool}  # whatever the value is
 _SCALARS: Final = {s.STRING: "string", s.BOOL: "bool", s.FLOAT64: "number"}
 _TOLD_ONCE: Final = frozenset((*_SCALARS, *_RANGES, s.BYTES))  # what is wrong with them counts if it is the first
 _PLAIN_NAMES: Final = {
@@ -65,17 +66,6 @@ def refusal(schema: Schema, value: Any) -> str | None:
     return None
 
 
-def _have_nothing_to_tell(schema: Schema, values: Sequence[Any]) -> bool:
-    """Whether some objects of a list fit, and have no member that is unknown."""
-    findings = Findings()
-    findings.big = True
-    try:
-        list_decoder(schema)([*values], findings)
-    except (*REFUSALS, APIError, RecursionError):
-        return False
-    return not findings.unknown and not findings.inexact
-
-
 class _Told(Exception):
     """There is no more to tell."""
 
@@ -85,6 +75,10 @@ class _Walk:
         self.findings = findings
         self.fits = fits
         self.repeated = repeated
+        self.whole: tuple[Schema, Any] | None = None  # what is walked through
+        self.steps = 0
+        self.suspects: set[int] | None = None  # what may have something to tell; None where all may
+        self.unsearched = 0  # how many objects repeat a member around what is at hand
         self.saved: str | None = None  # the first type error,
         self.saved_parts: tuple[str, str, tuple[str, ...]] | None = None  # and what it is made of
         self.owner: Schema | None = None  # the struct that has the field at hand
@@ -92,6 +86,7 @@ class _Walk:
         self.inexact = False  # whether a number was looked at whose text is not known
 
     def run(self, schema: Schema, value: Any) -> None:
+        self.whole = schema, value
         self._value(schema, value, "")
         if self.saved is not None:
             raise DecodeError(self.saved)
@@ -100,6 +95,8 @@ class _Walk:
         if value is None:
             return
         kind = schema.kind
+        if kind in _CONTAINERS and self._passes_over(value):
+            return
         if kind == s.STRUCT:
             self._struct(schema, value, path)
         elif kind == s.MAP:
@@ -108,6 +105,13 @@ class _Walk:
             self._list(schema, value, path)
         else:
             self._scalar(schema, value)
+
+    def _passes_over(self, value: Any) -> bool:
+        """Whether a container surely has nothing to tell. That is found out for all, but only on a long walk."""
+        self.steps += 1
+        if self.steps == _LONG and self.whole is not None:
+            self.suspects = suspects(*self.whole, self.repeated, strict=not self.findings.full)
+        return self.suspects is not None and not self.unsearched and id(value) not in self.suspects
 
     def _struct(self, schema: Schema, value: Any, path: str) -> None:
         if value.__class__ is not dict:
@@ -118,7 +122,9 @@ class _Walk:
         outer = self.owner, self.stack
         seen: set[str] = set()
         places = field_places(schema)
-        for key, item in self.repeated.get(id(value)) or value.items():
+        pairs = self.repeated.get(id(value))
+        self.unsearched += pairs is not None  # members that count no more are not among those that were looked at
+        for key, item in pairs or value.items():
             place = places.get(key)
             if self.saved is not None:  # then nobody is told of findings, and only what ends decoding still counts
                 if place is None or key not in ending_fields(schema):
@@ -135,6 +141,7 @@ class _Walk:
             self.owner = schema
             self.stack = (*outer[1], *above, key)
             self._value(inner, item, _under(path, key))
+        self.unsearched -= pairs is not None
         self.owner, self.stack = outer
 
     def _note(self, what: str, path: str, key: str) -> None:
@@ -158,9 +165,10 @@ class _Walk:
             for _, item in doubtful(list(value.values()), are_quantities):
                 self._value(items, item, "")
             return
+        self.unsearched += pairs is not None
         for key, item in pairs or value.items():
             if self.saved is not None and not ends_decoding(items):
-                return
+                break
             if key not in seen:
                 seen.add(key)
             elif key not in told:
@@ -168,6 +176,7 @@ class _Walk:
                 self._note("duplicate", path, key)
             if not texts or item.__class__ is not str:
                 self._value(items, item, _under(path, key))
+        self.unsearched -= pairs is not None
 
     def _list(self, schema: Schema, value: Any, path: str) -> None:
         if value.__class__ is not list:
@@ -177,30 +186,34 @@ class _Walk:
         if items.kind in _TOLD_ONCE:
             self._first_wrong(items, value)
             return
-        skips = items.kind == s.STRUCT and len(value) > RUN and not self.repeated  # what plainly fits is passed over
-        for index, item in doubtful(value, partial(_have_nothing_to_tell, items)) if skips else enumerate(value):
+        for index, item in self._picked(items, value):
             if self.saved is not None:
-                self._rest(items, value, index)
+                self._rest(items, value[index:])
                 return
             self._value(items, item, f"{path}[{index}]")
 
-    def _rest(self, items: Schema, value: list[Any], start: int) -> None:
+    def _rest(self, items: Schema, values: list[Any]) -> None:
         """The items that are left when it is known that something does not fit."""
         if not ends_decoding(items):
             return
-        harmless = ending_fields(items).isdisjoint if items.kind == s.STRUCT else None
-        for item in islice(value, start, None):
-            if harmless is None or (item.__class__ is dict and not harmless(item)):
-                self._value(items, item, "")
+        if items.kind == s.STRUCT:
+            values = _harmful(values, ending_fields(items))
+        for _, item in self._picked(items, values):
+            self._value(items, item, "")
 
-    def _first_wrong(self, schema: Schema, values: Iterable[Any]) -> None:
+    def _picked(self, schema: Schema, values: list[Any]) -> Iterable[tuple[int, Any]]:
+        """Index and item of those that may have something to tell."""
+        if self.suspects is None or self.unsearched or schema.kind not in _CONTAINERS:
+            return enumerate(values)
+        return compress(enumerate(values), map(self.suspects.__contains__, map(id, values)))
+
+    def _first_wrong(self, schema: Schema, values: Collection[Any]) -> None:
         """Scalars of which only the first that does not fit can be told of."""
-        fits = _FITS.get(schema.kind)
-        for value in values:
+        fits = FITS.get(schema.kind)
+        for value in compress(values, map(is_not, map(type, values), repeat(fits))):
             if self.saved is not None:
                 return
-            if value.__class__ is not fits:
-                self._value(schema, value, "")
+            self._value(schema, value, "")
 
     def _scalar(self, schema: Schema, value: Any) -> None:
         kind = schema.kind
@@ -234,9 +247,12 @@ class _Walk:
                 raise DecodeError(self._wrong(kind_of(schemas[0]), "string"))
             return
         inner = _Walk(Findings(), self.repeated)
+        inner.whole, inner.steps, inner.suspects = self.whole, self.steps, self.suspects
+        inner.unsearched = self.unsearched + (value.__class__ is list)
         for item in value if value.__class__ is list else [value]:
             if self.owner is not None and item.__class__ in (dict, list):
                 inner._value(self.owner, item, "")
+        self.steps, self.suspects = inner.steps, inner.suspects
         self.inexact = self.inexact or inner.inexact
         if inner.saved_parts is not None:
             what, type_name, below = inner.saved_parts
@@ -319,6 +335,14 @@ _READERS: Final[dict[str, Callable[[_Walk, Any], None]]] = {
 }
 
 
+def _harmful(values: list[Any], ending: frozenset[str]) -> list[Any]:
+    """The objects among some values that have a field in which something may end decoding."""
+    objects = list(compress(values, map(is_, map(type, values), repeat(dict))))
+    if ending.isdisjoint(chain.from_iterable(objects)):
+        return []
+    return [one for one in objects if not ending.isdisjoint(one)]
+
+
 def _under(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
@@ -337,47 +361,3 @@ def go_type_name(schema: Schema, owner: str) -> str:
     if schema.name in ("", "int", plain) or schema.kind not in (s.STRING, s.BOOL, s.INT32, s.INT64):
         return plain
     return schema.name if "." in schema.name else f"{owner.rpartition('/')[2]}.{schema.name}"
-
-
-def ends_decoding(schema: Schema) -> bool:
-    """Whether what is wrong in a value of this type may end decoding."""
-    known: bool | None = schema.compiled.get("decode.ends")
-    if known is None:
-        schema.compiled["decode.ends"] = True  # of a type that holds itself
-        if schema.kind == s.STRUCT:
-            known = any(ends_decoding(field.schema) for field in schema.fields)
-        elif schema.kind in (s.MAP, s.LIST):
-            known = ends_decoding(schema.items)
-        else:
-            known = schema.kind in _READERS or schema.name in JSON_SCHEMA_CHOICES
-        schema.compiled["decode.ends"] = known
-    return known
-
-
-_Place = tuple[Schema, tuple[str, ...], type | None]
-
-
-def field_places(schema: Schema) -> dict[str, _Place]:
-    """The type of each field by its JSON name, the Go names of the inlined structs that it stands in, and the class of
-    what surely fits.
-    """
-    made: dict[str, _Place] | None = schema.compiled.get("decode.places")
-    if made is None:
-        made = {}
-        for field in schema.fields:
-            if field.inline:
-                for name, (inner, above, fits) in field_places(field.schema).items():
-                    made[name] = (inner, (field.schema.name, *above), fits)
-            else:
-                made[field.name] = (field.schema, (), _FITS.get(field.schema.kind))
-        schema.compiled["decode.places"] = made
-    return made
-
-
-def ending_fields(schema: Schema) -> frozenset[str]:
-    """The fields in which something may end decoding."""
-    made: frozenset[str] | None = schema.compiled.get("decode.ending")
-    if made is None:
-        made = frozenset(name for name, place in field_places(schema).items() if ends_decoding(place[0]))
-        schema.compiled["decode.ending"] = made
-    return made

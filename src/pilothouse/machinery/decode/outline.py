@@ -18,7 +18,7 @@ import orjson
 
 from pilothouse.machinery import jsondeep, jsonexact, jsonpieces
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.decode.explain import field_places
+from pilothouse.machinery.decode.places import field_places
 from pilothouse.machinery.schema import Schema
 
 _TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*"'

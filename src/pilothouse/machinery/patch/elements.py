@@ -13,7 +13,7 @@ from pilothouse.machinery.typed.text import plain, plain_each, type_name
 
 _TEXTS: Final = {str}
 _NUMBERS: Final = {int}
-_CONTAINERS: Final = {dict, list}
+_CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 
 
 def key_of(item: Any, merge_key: str) -> Any:
@@ -83,6 +83,10 @@ def all_new(original: list[dict[str, Any]], patch: list[dict[str, Any]], merge_k
         new, known = list(map(read, patch)), list(map(read, original))
     except KeyError:
         return False
+    if new[0] in known:
+        return False
+    if _CONTAINERS.issuperset(map(type, new)) and _CONTAINERS.isdisjoint(map(type, known)):
+        return len(set(plain_each(new))) == len(new)
     keys = set(_all_hashable(new))
     return len(keys) == len(new) and keys.isdisjoint(_all_hashable(known)) and hashable(None) not in keys
 

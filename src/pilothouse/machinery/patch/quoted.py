@@ -7,6 +7,7 @@ in the order of the type's fields.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress
 from typing import Any, Final
 
 import orjson
@@ -55,9 +56,9 @@ def merged(value: Any, before: Any, patch: Any) -> Any:
 def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """A copy, in which what was opened is in order."""
     made = dict(value)
-    for name in patch:
+    for name in patch if len(patch) <= RUN else _parts(value):
         part = made.get(name)
-        if not isinstance(part, dict | list):
+        if not isinstance(part, dict | list) or name not in patch:
             continue
         was, changes = before.get(name), patch[name]
         if len(part) > RUN and isinstance(part, dict) and isinstance(was, dict) and isinstance(changes, dict):
@@ -69,12 +70,16 @@ def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, 
 
 def _in_one_go(value: dict[str, Any]) -> Any:
     """A long object in order. It is sorted while it is written, where what must not be sorted can be written before."""
-    kinds = set(map(type, value.values()))
-    parts = [] if kinds.isdisjoint(_CONTAINERS) else [name for name in value if value[name].__class__ in _CONTAINERS]
+    parts = _parts(value)
     if len(parts) > RUN:
         return _by_name(value)
     value.update((name, orjson.Fragment(dumps(value[name]))) for name in parts)
     return by_name(value)
+
+
+def _parts(value: dict[str, Any]) -> list[str]:
+    """The members that are containers."""
+    return list(compress(value, map(_CONTAINERS.__contains__, map(type, value.values()))))
 
 
 def by_name(value: Any) -> Any:

@@ -7,7 +7,7 @@ not touch is shared with the object; the patch itself is never changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import repeat
+from itertools import compress, repeat
 from operator import contains, is_
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ from pilothouse.machinery.patch.elements import (
     placed,
 )
 from pilothouse.machinery.patch.errors import rejected
-from pilothouse.machinery.patch.mergepatch import ABSENT, with_many, without_nulls
+from pilothouse.machinery.patch.mergepatch import ABSENT, may_have_nulls, with_many, without_nulls
 from pilothouse.machinery.patch.mergepatch import not_a_map as no_patch
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
@@ -40,6 +40,8 @@ _DELETE: Final = "$deleteFromPrimitiveList"
 _PREFIXES: Final = (_ORDER, _DELETE)
 _LIKE_LISTS: Final = frozenset({s.LIST})
 _SCALARS: Final = frozenset({str, int, float, bool})
+_CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
+_DIRECTED: Final = b'"$'  # stands in the JSON of what has a directive
 
 _Map = dict[str, Any]
 
@@ -135,16 +137,22 @@ def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: 
         return ABSENT
     kind = type(value)
     if kind is not type(before):
-        return before if deletes else without_directives(without_nulls(value))
+        return before if deletes else _new(value)
     if kind is dict or kind is list:
         return _merge_value(before, value, schema, name, deletes)
     return before if before == value else value
 
 
-def _new(members: _Map) -> _Map:
-    """Containers that come where nothing was."""
-    kept: _Map = without_directives(without_nulls(members))
-    return kept
+def _new(value: Any) -> Any:
+    """What comes where nothing was: without nulls, and without maps that have a directive. ABSENT is nothing."""
+    if value.__class__ not in _CONTAINERS:
+        return value
+    text = jsoncodec.compact(value)
+    if text is None:
+        return without_directives(without_nulls(value))
+    if may_have_nulls(text):
+        value = without_nulls(value)
+    return _without_directives(value) if _DIRECTED in text else value
 
 
 def _named(directive: str, prefix: str, what: str) -> str:
@@ -226,7 +234,7 @@ def _retain_keys(out: _Map, patch: _Map) -> _Map:
 
 def without_directives(value: Any) -> Any:
     """A value that comes new with the patch: maps with `$patch` are left out."""
-    if not isinstance(value, dict | list) or not jsoncodec.may_hold(value, b'"$'):
+    if not isinstance(value, dict | list) or not jsoncodec.may_hold(value, _DIRECTED):
         return value
     return _without_directives(value)
 
@@ -248,7 +256,11 @@ def _without_directives(value: Any) -> Any:
                 out[name] = kept
         return value if out is None else out
     if isinstance(value, list):
-        items = [kept for kept in map(_without_directives, value) if kept is not ABSENT]
+        items = [
+            _without_directives(item) if item.__class__ in _CONTAINERS else item
+            for item in value
+            if item.__class__ is not dict or DIRECTIVE not in item
+        ]
         same = len(items) == len(value) and all(map(is_, items, value))
         return value if same else items
     return value
@@ -323,10 +335,11 @@ def _merge_items(
     """The items of both, new ones last; where each key stands in them; and the keys of the patch, or None if the items
     are in order already, as they come in that of the original.
     """
-    places: dict[Any, int] = {}
-    keyed = [place for place, other in enumerate(original) if merge_key in other]
-    for place, key in zip(keyed, keys_of([original[place] for place in keyed], merge_key), strict=True):
-        places.setdefault(key, place)
+    keyed = list(compress(range(len(original)), map(contains, original, repeat(merge_key))))
+    known = list(keys_of([original[place] for place in keyed], merge_key))
+    places: dict[Any, int] = dict(zip(known, keyed, strict=True))
+    if len(places) < len(keyed):  # the first of each key counts
+        places = dict(zip(reversed(known), reversed(keyed), strict=True))
     in_place = len(places) == len(original)
     out = list(original)
     reached = -1

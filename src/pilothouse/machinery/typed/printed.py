@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from pilothouse.machinery.digits import may_have_odd_floats
+from pilothouse.machinery.digits import may_have_exponents, may_have_odd_floats
 
 _MARKS: Final = bytes.maketrans(b",}", b" ]")
 _NO_MARKS: Final = bytes(sorted(set(range(256)) - set(b'",{}')))
@@ -86,7 +86,8 @@ def _numbers(marks: bytes, number: Callable[[float], str]) -> bytes:
             text = known[found[0]] = number(float(found[0])).encode()
         return text
 
-    marks = _OTHERWISE.sub(printed, marks)
+    if _SMALL in marks or may_have_exponents(marks):
+        marks = _OTHERWISE.sub(printed, marks)
     for end in _ENDS:
         marks = marks.replace(b"-0.0" + end, b"0.0" + end).replace(b".0" + end, end)
     return marks
