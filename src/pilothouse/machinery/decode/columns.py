@@ -7,7 +7,7 @@ nearly all is fine, need to be walked through only where they are not.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress
 from operator import itemgetter
 from typing import Any, Final
@@ -29,6 +29,7 @@ from pilothouse.machinery.schema import Schema
 _Kinds = frozenset[type]
 _Indices = Collection[int]
 _MOST: Final = 512  # suspects of one kind: where there are more, all is walked through, which ends early then
+_SPARSE: Final = 4  # times as many fields as members: then most objects lack most of them
 _NOTHING: Final = type(None)
 _NONE: Final[_Kinds] = frozenset((_NOTHING,))
 _TEXTS: Final[_Kinds] = frozenset((str, _NOTHING))
@@ -117,12 +118,12 @@ class _Suspects:
         objects = [values[index] for index in present] if len(present) < len(values) else values
         places = field_places(schema)
         found: set[int] = set()
-        for name in set(chain.from_iterable(objects)):
-            if name not in places:
-                if self._strict:
-                    found.update(index for index, one in zip(present, objects, strict=True) if name in one)
-                continue
-            having, column = _column(objects, present, name)
+        names = set(chain.from_iterable(objects))
+        if not names <= places.keys():
+            if self._strict:
+                found.update(at for at, one in zip(present, objects, strict=True) if not one.keys() <= places.keys())
+            names &= places.keys()
+        for name, (having, column) in _columns(objects, present, names):
             wrong = self.among(places[name][0], column, schema)
             if wrong:
                 found.update(having[index] for index in wrong)
@@ -156,13 +157,24 @@ def _unlike(values: Iterable[Any], kinds: _Kinds) -> Iterable[int]:
     return (index for index, value in enumerate(values) if value.__class__ not in kinds)
 
 
-def _column(objects: Sequence[Any], present: list[int], name: str) -> tuple[list[int], list[Any]]:
-    """What the objects that have a member have there, and which of all values these are."""
-    try:
-        return present, list(map(itemgetter(name), objects))
-    except KeyError:
-        having = [name in one for one in objects]
-        return list(compress(present, having)), [one[name] for one in compress(objects, having)]
+def _columns(
+    objects: Sequence[Any], present: list[int], names: set[str]
+) -> Iterator[tuple[str, tuple[list[int], list[Any]]]]:
+    """Of each name, what the objects that have such a member have there, and which of all values these are."""
+    if len(names) * len(objects) > _SPARSE * sum(map(len, objects)):
+        columns: dict[str, tuple[list[int], list[Any]]] = {name: ([], []) for name in names}
+        for index, one in zip(present, objects, strict=True):
+            for name in names.intersection(one):
+                columns[name][0].append(index)
+                columns[name][1].append(one[name])
+        yield from columns.items()
+        return
+    for name in names:
+        try:
+            yield name, (present, list(map(itemgetter(name), objects)))
+        except KeyError:
+            having = [name in one for one in objects]
+            yield name, (list(compress(present, having)), [one[name] for one in compress(objects, having)])
 
 
 def _wrong(schema: Schema, values: Sequence[Any]) -> list[int]:
@@ -179,7 +191,8 @@ def _wrong(schema: Schema, values: Sequence[Any]) -> list[int]:
             wrong += [at for at, value in enumerate(values) if value.__class__ is int and not least <= value <= most]
     elif kind in _TIMES:
         unread = {text for text in set(_texts(values)) if not _is_read(_TIMES[kind], text)}
-        wrong += [at for at, value in enumerate(values) if value in unread] if unread else []
+        if unread:
+            wrong += [at for at, value in enumerate(values) if value.__class__ is str and value in unread]
     return wrong
 
 
