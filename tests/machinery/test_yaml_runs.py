@@ -89,6 +89,10 @@ RUNS = {
     "breaks that are none of ASCII": (_lines("- a\u2028#\n"), None),
     "members with comments": ("x:\n" + _lines("  k#: v-#  @ no. #\n").replace("@", "#"), Members),
     "items with comments": (_lines("- a# @ a\n- x  @b\n").replace("@", "#"), Items),
+    "members with spaces": ("x:\n" + _lines("  k#:   v #  \n  l#: # \n"), Members),
+    "items with spaces": (_lines("- a#  \n- b  c \n"), Items),
+    "numbers with a point": (_lines("- #.5\n- 7\n- 0.#\n- 1#.0\n") * 30, Items),
+    "numbers with a point, not all": (_lines("- #.5\n- #.0.1\n") * 30 + "- 1\n", Items),
     "comments that may hold members": (_lines("k#: v @ a: b\n").replace("@", "#"), None),
     "objects of several forms": (_lines("- a: b#\n- a: #\n  b: '#'\n- b: c\n  c:\n  - #\n  - x\n"), Items),
     "objects of several forms, one of them another": (

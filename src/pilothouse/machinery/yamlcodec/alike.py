@@ -33,6 +33,9 @@ COMMENT: Final = rb"(?:(?<= )#[A-Za-z0-9_./ -]*+)?"
 ANCHOR: Final = rb"(?:&[A-Za-z0-9_-]++ )?"
 _ANCHORED: Final = re.compile(r"&[A-Za-z0-9_-]+ ")
 _COMMENTED: Final = re.compile(r" +#[^\n]*")
+_WIDE: Final = re.compile(r":  +")
+_TRAILING: Final = re.compile(r" +(?=\n|\Z)")
+COLON: Final = rb": ++"
 _TWICE: Final = re.compile(rb": [^\n]*: ")
 
 
@@ -83,7 +86,7 @@ class Alike:
 
     def _sure(self, data: bytes, start: int, end: int) -> int:
         """Where a run ends at the latest: what is before means a text for each line, nothing else."""
-        for fault in (b":\n", b" \n") if self._members else (b":\n", b" \n", b": "):
+        for fault in (b":\n",) if self._members else (b":\n", b": "):
             at = data.find(fault, start, end + 1)
             if at >= 0:
                 end = data.rfind(b"\n", start, at)
@@ -97,9 +100,7 @@ class Alike:
         text, sep = text_of(data[first + len(between) : end]), between.decode()
         if text is None:
             return None
-        if "#" in text:
-            text = _COMMENTED.sub("", text)
-        text = text.replace(": ", "\0")
+        text = _tidied(text).replace(": ", "\0")
         count, first_lines = text.count("\0"), text[:_SAMPLE].split(sep)
         pairs: list[str] = []  # as they come
         made: dict[str, Any] = {}
@@ -121,8 +122,8 @@ class Alike:
         text, sep = text_of(data[start + len(between) : end]), between.decode()
         if text is None:
             return None
-        if self._free and "#" in text:
-            text = _COMMENTED.sub("", text)
+        if self._free:
+            text = _tidied(text)
         if not self._members:
             if not aliases and not self._quote and "&" in text:
                 text = _ANCHORED.sub("", text)
@@ -139,6 +140,14 @@ class Alike:
             return Span(start, end, between, b"", Items(items))
         lines = None if self._numbers else int(self._mark == b"\n")
         return Span(start, end, between, b": 0", Members(made, len(names), names.copy, lines))
+
+
+def _tidied(text: str) -> str:
+    """Lines of names and plain scalars without comments, and without spaces that mean nothing."""
+    for sign, pattern, instead in (("#", _COMMENTED, ""), (":  ", _WIDE, ": "), (" \n", _TRAILING, "")):
+        if sign in text:
+            text = pattern.sub(instead, text)
+    return text.rstrip(" ")
 
 
 def _pairs(text: str, sep: str) -> list[str]:

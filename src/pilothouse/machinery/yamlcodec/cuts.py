@@ -18,7 +18,7 @@ from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 
 _TRIES: Final = 4  # places with no run before the next ones are sought farther away
 _MANY: Final = 1000  # different scalars that are better read all at once
-_DIGITS: Final = re.compile("[0-9,]*")
+_DIGITS: Final = re.compile("[0-9.,]*")
 _SURE_DIGITS: Final = 18  # digits of a number that is one of int64
 # Not of the digits of other scripts: those are texts.
 _WHOLE: Final = re.compile(f"[1-9][0-9]{{0,{_SURE_DIGITS - 1}}}")
@@ -131,7 +131,7 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
     if _MAY_BE_SPECIAL.isdisjoint({*map(_FIRST, texts)}):
         return list(texts)
     distinct = set(texts)
-    if len(distinct) > _MANY and texts[0].isdecimal() and texts[-1].isdecimal():
+    if len(distinct) > _MANY and texts[0][0].isdecimal() and texts[-1][0].isdecimal():
         numbers = _numbers(texts)
         if numbers is not None:
             return numbers
@@ -152,7 +152,7 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
 
 
 def _numbers(texts: list[str]) -> list[Any] | None:
-    """The same where all are whole numbers as JSON has them."""
+    """The same where all are numbers as JSON has them, without exponents."""
     joined = ",".join(texts)
     if _DIGITS.fullmatch(joined) is None or len(max(texts, key=len)) > _SURE_DIGITS:
         return None
@@ -160,7 +160,7 @@ def _numbers(texts: list[str]) -> list[Any] | None:
         numbers: list[Any] = orjson.loads(f"[{joined}]")
     except orjson.JSONDecodeError:  # of one that begins with 0
         return None
-    return numbers
+    return plain_floats(numbers) if "." in joined else numbers
 
 
 class Stride:

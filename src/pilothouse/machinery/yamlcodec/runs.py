@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from pilothouse.machinery.yamlcodec.alike import (
     ANCHOR,
+    COLON,
     COMMENT,
     EQUAL_ITEMS,
     EQUAL_LINES,
@@ -97,7 +98,7 @@ _LINES: Final[tuple[_Form, ...]] = (
     Alike(b"\n", b"- ", b"", QUOTED),
     Alike(b"\n", b"- ", b"", SINGLE),
     Alike(b"\n", b"- ", NAME + b": ", TEXT + COMMENT),
-    Alike(b"\n", b"", NAME + b": ", TEXT + COMMENT),
+    Alike(b"\n", b"", NAME + COLON, TEXT + COMMENT),
     Alike(b"\n", b"", NAME + b": ", QUOTED),
     Alike(b"\n", b"", NAME + b": ", SINGLE),
     Alike(b"\n", b"", NUMBER + b": ", TEXT),
