@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import weakref
+
 import orjson
 import pytest
 
 from filters.asking import answers, ask, fails, get, renderer
 from pilothouse.filters.chain import compose
 from pilothouse.filters.errors import errors
-from pilothouse.machinery.errors import APIError, not_found, too_many_requests
-from pilothouse.serving.http import Handler
+from pilothouse.machinery.errors import APIError, bad_request, not_found, too_many_requests
+from pilothouse.serving.http import Answer, Handler, Request
 
 MISSING = not_found("apps", "deployments", "a")
 STATUS = {
@@ -79,3 +83,27 @@ def test_an_answer_passes_untouched() -> None:
 def test_what_is_no_refusal_goes_on_to_the_recovery() -> None:
     with pytest.raises(ZeroDivisionError):
         ask(compose([errors(renderer())], fails(ZeroDivisionError())))
+
+
+def test_nothing_of_a_refused_request_is_left_to_the_garbage_collector() -> None:
+    class Body:
+        pass
+
+    read: list[weakref.ref[Body]] = []
+
+    async def refuse(_: Request) -> Answer:
+        body = Body()
+        read.append(weakref.ref(body))
+        judged = (
+            asyncio.get_running_loop().create_future()
+        )  # work beside the loop: a ring of it, its error and this frame
+        judged.set_exception(bad_request("no"))
+        await judged
+        raise AssertionError
+
+    gc.disable()
+    try:
+        assert ask(compose([errors(renderer())], refuse)).status == 400
+        assert read[0]() is None
+    finally:
+        gc.enable()

@@ -16,6 +16,7 @@ def errors(renderer: Renderer) -> Filter:
             try:
                 return await inner(request)
             except APIError as error:
+                _forget_frames(error)
                 return renderer.error(request, error)
             except RecursionError:
                 return renderer.error(request, bad_request("the request is nested too deeply"))
@@ -23,3 +24,13 @@ def errors(renderer: Renderer) -> Filter:
         return handle
 
     return build
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """What was waited for knows the error, and the frames that the error came through know what was waited for.
+
+    Such a ring would keep all that was read of a body until old objects are collected, which is seldom.
+    """
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__context__
