@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable
+from itertools import islice
+from operator import itemgetter, le
 from typing import Any, Final
 
 import yaml
@@ -28,14 +31,36 @@ class TextError(YAMLError):
     """What is wrong with the text of a document. The original tells it before anything that the document says."""
 
 
+_MANY: Final = 4096  # members
+_LAST: Final = 64  # members that may be out of order behind very many
+_NAME: Final = itemgetter(0)
 _NO_KEY: Final = object()
 _CUT: Final = object()  # the key that a mark is
 
 
 def _by_name(made: dict[str, Any]) -> dict[str, Any]:
     """An object with its members in order."""
-    names = in_order(made)
+    if len(made) > _MANY:
+        return _with_last_in_order(made)
+    names = sorted(made)
     return made if names == [*made] else dict(zip(names, map(made.__getitem__, names), strict=True))
+
+
+def _with_last_in_order(made: dict[str, Any]) -> dict[str, Any]:
+    """The same of an object of many members, of which most are likely to have come as a run, in order."""
+    names, values = [*made], [*made.values()]
+    last = [*zip(names[-_LAST:], values[-_LAST:], strict=True)]
+    del names[-_LAST:], values[-_LAST:]
+    if not all(map(le, names, islice(names, 1, None))):
+        names = in_order(made)
+        return dict(zip(names, map(made.__getitem__, names), strict=True))
+    if last == sorted(last, key=_NAME) and last[0][0] > names[-1]:
+        return made
+    for name, value in last:
+        place = bisect(names, name)
+        names.insert(place, name)
+        values.insert(place, value)
+    return dict(zip(names, values, strict=True))
 
 
 class NotMet(Exception):
