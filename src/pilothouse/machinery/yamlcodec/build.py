@@ -231,7 +231,7 @@ class Builder:
         run = cut.run
         if isinstance(run, Items) and made.__class__ is list:
             made += run.values
-            self.count += sum(map(_nodes, run.values)) if self.anchors else 0  # they matter to aliases only
+            self.count += _nodes(run.values) - 1 if self.anchors else 0  # they matter to aliases only
         elif isinstance(run, Members) and made.__class__ is dict and made and key is _NO_KEY:  # the first is there
             made, key = self._put_members(made, run, cut), _CUT
         elif isinstance(run, Aliases) and made.__class__ is (dict if run.merged else list) and key is _NO_KEY:
@@ -298,10 +298,13 @@ class Builder:
 
 
 def _nodes(value: Any) -> int:
-    """How many values there are in a short one, itself counted."""
+    """How many values there are in one that is not deep, itself counted."""
     if value.__class__ is dict:
-        return 1 + len(value) + sum(map(_nodes, value.values()))
-    return 1 + sum(map(_nodes, value)) if value.__class__ is list else 1
+        return len(value) + _nodes([*value.values()])
+    if value.__class__ is not list:
+        return 1
+    kinds = {*map(type, value)}
+    return 1 + (len(value) if kinds.isdisjoint((dict, list)) else sum(map(_nodes, value)))
 
 
 _UNFINISHED: Final = object()
