@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, Final
 
 import orjson
@@ -21,6 +21,7 @@ from pilothouse.machinery.digits import has_digits, may_have_exponents, may_have
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonexact import JSONError, Literal, NumberTooGreat, Repeated, exact
 from pilothouse.machinery.jsonfault import beginning
+from pilothouse.machinery.jsonways import leading_to
 
 __all__ = [
     "GoFloat", "JSONError", "Literal", "NumberTooGreat", "Repeated", "dumps", "dumps_pretty", "dumps_sorted",
@@ -102,26 +103,29 @@ def _repeated_in(data: bytes) -> list[str]:
     if not repeated:
         return []
     found: dict[str, None] = {}
-    # What is still to be looked at: paths, values, and whether the member is a repeated one.
-    todo = [iter([("", value, False)])]
+    # What is still to be looked at: paths, values, whether the member is a repeated one, and where to look in it.
+    todo = [iter([("", value, False, leading_to(repeated, value) if len(data) > _BEGINNING else None)])]
     while todo and len(found) < _MOST_FINDINGS:
         part = next(todo[-1], None)
         if part is None:
             todo.pop()
             continue
-        path, item, again = part
+        path, item, again, ways = part
         if again:
             found[f"duplicate field {quote(path)}"] = None
-        if item.__class__ is dict or item.__class__ is list:
-            todo.append(_parts(path, item, repeated))
+        if item.__class__ in _CONTAINERS and (ways is None or id(item) in ways):
+            todo.append(_parts(path, item, repeated, ways))
     return list(found)
 
 
-def _parts(path: str, value: Any, repeated: Repeated) -> Iterator[tuple[str, Any, bool]]:
+_Ways = set[int] | None  # ids of the containers that have a repeated member in them; None where all may
+
+
+def _parts(path: str, value: Any, repeated: Repeated, ways: _Ways) -> Iterator[tuple[str, Any, bool, _Ways]]:
     """What is in a container and may be a repeated member, or have one in it."""
     if value.__class__ is list:
-        for index, item in doubtful(value, partial(_are_plain, repeated)):
-            yield f"{path}[{index}]", item, False
+        for index, item in doubtful(value, partial(_are_plain, repeated)) if ways is None else _leading(value, ways):
+            yield f"{path}[{index}]", item, False, ways
         return
     pairs = repeated.get(id(value))
     seen: set[str] = set()
@@ -129,11 +133,16 @@ def _parts(path: str, value: Any, repeated: Repeated) -> Iterator[tuple[str, Any
     for key, item in pairs or value.items():
         again = key in seen
         if item.__class__ in _CONTAINERS or (again and key not in told):
-            yield f"{path}.{key}" if path else key, item, again
+            # One that counts no more is not where the ways were looked for.
+            yield f"{path}.{key}" if path else key, item, again, ways if item is value.get(key) else None
             if again:
                 told.add(key)
         if pairs is not None and not again:
             seen.add(key)
+
+
+def _leading(items: list[Any], ways: set[int]) -> Iterator[tuple[int, Any]]:
+    return compress(enumerate(items), map(ways.__contains__, map(id, items)))
 
 
 def _are_plain(repeated: Repeated, items: Sequence[Any]) -> bool:
