@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from endpoints.served import Served, config_map
 
 MERGE = "application/merge-patch+json"
@@ -26,6 +28,32 @@ def test_a_big_patch_has_the_owners_that_small_ones_have(served: Served, place: 
     assert owned(big)["changer"]["f:data"] == {"f:b": {}, "f:c": {}}
     assert big["data"]["c"] == LONG
     assert "f:b" not in owned(big)["maker"]["f:data"]
+
+
+@pytest.mark.parametrize("sent", ["none", "the same", "others", "reset"])
+@pytest.mark.parametrize("part", ["", "/status"])
+def test_a_big_update_has_the_owners_that_small_ones_have(served: Served, place: str, sent: str, part: str) -> None:
+    for name, filling in (("small", "x"), ("big", LONG)):
+        pod = {"metadata": {"name": name, "labels": {"a": "1"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        served.make(f"{place}/pods?fieldManager=maker", pod)
+        found = served.ask(f"GET {place}/pods/{name}").json()
+        found["metadata"]["annotations"] = {"b": filling}
+        found["metadata"]["labels"] = {"a": "2"}
+        found["spec"]["containers"][0]["image"] = "j"
+        found["status"]["message"] = "m"
+        entries = found["metadata"].pop("managedFields")
+        if sent != "none":
+            others = [{**entries[0], "manager": "other"}]
+            found["metadata"]["managedFields"] = {"the same": entries, "others": others, "reset": [{}]}[sent]
+        assert served.ask(f"PUT {place}/pods/{name}{part}?fieldManager=changer", found).status == 200
+    small, big = (served.ask(f"GET {place}/pods/{name}").json() for name in ("small", "big"))
+    assert ("managedFields" in small["metadata"]) == (sent != "reset" or bool(part))
+    if sent != "reset" or part:
+        assert owned(big) == owned(small) != {}
+        assert ("f:status" in owned(big)["changer"]) == bool(part)
+        assert ("f:spec" in owned(big)["changer"]) == (not part)
+    else:
+        assert "managedFields" not in big["metadata"]
 
 
 def test_what_an_endpoint_resets_has_no_owner(served: Served, place: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, Final
 
 Path = tuple[str | int, ...]
@@ -34,7 +35,7 @@ def junk(chance: random.Random) -> Any:
     deep: Any = 1
     for _ in range(chance.choice((2, 3, 5, 9, _DEEP))):
         deep = [deep] if chance.random() < 0.5 else {"a": deep}
-    return chance.choice([*_JUNK, deep])
+    return deepcopy(chance.choice([*_JUNK, deep]))
 
 
 def places(value: Any, wanted: Callable[[Any], bool], most: int = 4000) -> list[Path]:

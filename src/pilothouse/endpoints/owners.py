@@ -45,7 +45,8 @@ class Owners:
         before = scope.body.from_hub(old)
         obj = self._make(before)
         entries = managed_fields(before)
-        later = self._later and write.load.size >= HEAVY and managed_fields(obj) == entries
+        sent = managed_fields(obj)  # none leave those that are there
+        later = self._later and write.load.size >= HEAVY and (sent is None or sent == entries)
         text = written(obj) if later else None
         if text is None:
             self._last = None

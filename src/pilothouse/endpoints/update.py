@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pilothouse.endpoints.asked import asked_write, check_namespace
+from pilothouse.endpoints.owners import Owners
 from pilothouse.endpoints.requestinfo import RequestInfo
 from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.machinery.errors import bad_request, conflict
@@ -19,8 +22,17 @@ async def update_object(scope: Scope, request: Request) -> Response:
     check_names(scope, info, sent)
     template = scope.body.freeze(sent)
 
+    def replaced(before: Object) -> Object:
+        obj = template()
+        check_uid(scope, write, obj, before)
+        return obj
+
+    owners = Owners(scope, write, replaced)
+
     async def produce(old: Object | None) -> Object:
-        return await scope.options.aside.run(write.load.size, lambda: updated(scope, template(), old, write))
+        if old is None:
+            return await scope.options.aside.run(write.load.size, created_by_update, scope, template, write)
+        return await scope.options.aside.run(write.load.size, owners.changed, old)
 
     stored, created = await scope.store.update(
         info.name,
@@ -29,6 +41,7 @@ async def update_object(scope: Scope, request: Request) -> Response:
         create=creates(scope),
         unconditional=unconditional(scope),
         leaves=scope.as_stored,
+        owners=owners.found,
     )
     return await scope.forms.object_response(stored, scope.version, form, query, status=201 if created else 200)
 
@@ -58,12 +71,9 @@ def check_names(scope: Scope, info: RequestInfo, obj: Object) -> None:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
 
 
-def updated(scope: Scope, obj: Object, old: Object | None, write: Write) -> Object:
-    """The hub object of a PUT, with the fields it owns."""
-    if old is None:
-        return scope.body.to_hub(scope.owner.created(obj, write))
-    check_uid(scope, write, obj, old)
-    return scope.body.to_hub(scope.owner.updated(obj, scope.body.from_hub(old), write))
+def created_by_update(scope: Scope, template: Callable[[], Object], write: Write) -> Object:
+    """The hub object of a PUT that finds none of its name, with the fields it owns."""
+    return scope.body.to_hub(scope.owner.created(template(), write))
 
 
 def check_uid(scope: Scope, write: Write, obj: Object, old: Object) -> None:
