@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-# How a text without its words is written: `a` for each word, `"` for each text in quotes, `_` and `;` for spaces
-# and breaks; all signs as they are.
+# How a text without its words is written: `a` for each word, `"` for each text in quotes, `_`, `;` and `#` for
+# spaces, breaks and comments; all signs as they are.
 WORD: Final = b"a"
 END: Final = b"\0"  # what stands between two values
 
@@ -28,7 +28,7 @@ _MOST_STEPS: Final = 20_000  # that are found for one text: more would take long
 _LONGEST_NAME: Final = 60  # signs, without its words: the parser takes no name that is too long, or has a break
 _SCALAR: Final = rb"a(?:(?:_+|::?|_*;[_;]*)a)*"
 _TOKEN: Final = re.compile(
-    rb"[_;]*(?:(?P<name>%b)_*:(?=[_;])|(?P<text>%b)|(?P<sign>[\"\[\]{},\0])|$)" % (_SCALAR, _SCALAR)
+    rb"[_;#]*(?:(?P<name>%b)_*:(?=[_;])|(?P<text>%b)|(?P<sign>[\"\[\]{},\0])|$)" % (_SCALAR, _SCALAR)
 )
 _COLON: Final = re.compile(rb"_*:")
 _BETWEEN: Final = re.compile(rb"[^a]+")

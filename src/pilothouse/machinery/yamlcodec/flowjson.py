@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 import orjson
+import yaml
 
 from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
@@ -28,6 +29,7 @@ from pilothouse.machinery.yamlcodec.flowforms import (
     NAME_PART,
     NAME_QUOTED,
     VALUE,
+    VALUE_PART,
     VALUE_QUOTED,
     WORD,
     Form,
@@ -42,7 +44,7 @@ _CONTROLS: Final = bytes(
 # What no text has: the start or the end of a document in a line, more levels than anybody writes, a space before one.
 _OTHERS: Final = (b"\n---", b"\n...", b"[" * 64, b"{" * 64, b"\0 ", b"\0\n")
 _BEYOND: Final = 18  # digits of a number that may be none of int64
-_OTHER_JSON: Final = (b"\\u", b" " * 64)  # a surrogate, or spaces that make a name too long
+_OTHER_JSON: Final = (b"\\ud", b"\\uD", b"\\u0000", b" " * 64)  # surrogates, and spaces that make a name too long
 _FAR_COLON: Final = re.compile(rb"\n *:")
 _LONG_TEXT: Final = re.compile(rb'"[^"]{1000}')
 _MARK: Final = b',"\\u0000",'  # an item between two values; no text has it
@@ -50,10 +52,20 @@ _MARKED: Final = "\0"
 
 _QUOTE: Final = b'"'  # a text in quotes among the signs and the words
 _AS_SIGNS: Final = bytes(
-    byte if byte in b',:[]{}"\0' else {0x20: 0x5F, 0x0A: 0x3B}.get(byte, 0x20) for byte in range(256)
+    byte if byte in b',:[]{}"\0' else {0x20: 0x5F, 0x0A: 0x3B, 0x09: 0x23}.get(byte, 0x20) for byte in range(256)
 )
-_AS_WORDS: Final = bytes(0x20 if byte in b" \n,:[]{}\0" else byte for byte in range(256))
-_TEXT: Final = re.compile(rb"(\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^']*(?:''[^']*)*')", re.DOTALL)
+_AS_WORDS: Final = bytes(0x20 if byte in b" \n\t,:[]{}\0" else byte for byte in range(256))
+_COMMENTED: Final = b"\t"  # stands for a comment; a tab is in no text
+_COMMENT: Final = re.compile(rb"(?<=[ \n])#[^\n\0]*+")
+# A text without an end goes to the end of all, so that no other is looked for in it.
+_TEXT: Final = re.compile(
+    rb"((?<=[\[{,: \n\0])(?:\"[^\"\\]*+(?:\\.[^\"\\]*+)*(?:\"|\\?\Z)|'[^']*+(?:''[^']*+)*(?:'|\Z))"
+    rb"|(?<=[ \n])#[^\n\0]*+)",
+    re.DOTALL,
+)
+_FOLD: Final = re.compile(rb" *\n[ \n]*")
+_OTHER_ESCAPE: Final = re.compile(rb"\\(?:[^\"\\/bfnrtu]|u[dD])")
+_MOST_OTHER: Final = 500  # texts that are read by the parser
 _FIRSTS: Final = bytes(byte for byte in range(0x21, 256) if byte not in b"?#&*!|>'%@`")
 _LEAST_OF_FEW: Final = 8  # times that each of few different pieces comes again, on average
 _SAMPLE: Final = 8 << 10  # bytes
@@ -65,15 +77,15 @@ _SPECIAL: Final = frozenset((_MERGE, *map(str.encode, WORDS)))
 _IS_NUMERIC: Final = bytes(chr(byte) in NUMERIC for byte in range(256))
 _IS_IN_NAME: Final = bytes(byte in NAME + NAME_PART + NAME_QUOTED for byte in range(256))
 _IS_QUOTED: Final = bytes(byte in NAME_QUOTED + VALUE_QUOTED for byte in range(256))
+_PLAIN: Final = NAME + NAME_PART + VALUE + VALUE_PART
 _VALUE: Final = VALUE[0]
 _NAME: Final = NAME[0]
 _WHOLE: Final = re.compile(rb"0|-?[1-9][0-9]{0,17}")
 _DIGITS: Final = b"0123456789 "
 _SHAPE: Final = bytes(0x31 if byte in b"123456789" else byte for byte in range(256))
-# Numbers that are surely as JSON writes them, a space before each, and others that are after their last zeros are gone.
-_FRACTION: Final = rb"-?(?:0|[1-9][0-9]{0,9})\.[0-9]{0,3}[1-9]"
-_SURE_NUMBERS: Final = re.compile(rb"(?: (?:0|-?[1-9][0-9]{0,17}|%b))*" % _FRACTION)
-_DECIMAL: Final = re.compile(rb"(0|-?[1-9][0-9]{0,14})(?:\.0{0,9})?|(%b)0{0,9}" % _FRACTION)
+# Numbers, a space before each, that mean the same in JSON; those that may be no integers are written anew.
+_WHOLE_NUMBERS: Final = re.compile(rb"(?: (?:0|-?[1-9][0-9]{0,17}))*")
+_NUMBERS: Final = re.compile(rb"(?: -?(?:0|[1-9][0-9]{0,9})(?:\.[0-9]{1,4})?)*")
 
 
 def flow_values(texts: Sequence[bytes]) -> list[Any] | None:
@@ -134,7 +146,10 @@ def _by_name(text: bytes) -> list[Any] | None:
 
 def _as_json(text: bytes) -> bytes:
     """JSON of the values, with commas between them. Raises OtherForm."""
-    for mark in (END, b","):
+    commented = b" #" in text or b"\n#" in text
+    if commented and _QUOTE not in text and b"'" not in text:
+        text, commented = _COMMENT.sub(_COMMENTED, text), False
+    for mark in () if commented else (END, b","):
         if not _few(text[:_SAMPLE].split(mark)):
             continue
         pieces = text.split(mark)
@@ -182,13 +197,15 @@ def _cut(text: bytes) -> tuple[bytes, list[bytes], list[bytes]]:
 
 def _without_texts(text: bytes) -> tuple[list[bytes], list[bytes]]:
     """What is around the texts in quotes, and those. Raises OtherForm."""
-    if b"'" not in text and b"\\" not in text:
+    if b"'" not in text and b"\\" not in text and b"#" not in text:
         parts = text.split(_QUOTE)
         return parts[::2], parts[1::2]
-    if b"\\u" in text:
-        raise OtherForm
-    parts = _TEXT.split(text)
-    quoted = parts[1::2]
+    parts = _TEXT.split(b",%b\n" % text)
+    if not parts[-1]:
+        raise OtherForm  # a text that does not end
+    parts[0] = parts[0][1:]
+    parts[-1] = parts[-1][:-1]
+    bare, quoted = _without_comments(parts) if b"#" in text else (parts[::2], parts[1::2])
     texts = [part[1:-1] for part in quoted]
     single = [at for at, part in enumerate(quoted) if part[0] == 0x27]
     joined = END.join([texts[at] for at in single])
@@ -196,7 +213,57 @@ def _without_texts(text: bytes) -> tuple[list[bytes], list[bytes]]:
         joined = joined.replace(b"''", b"'").replace(b"\\", b"\\\\").replace(_QUOTE, b'\\"')
         for at, escaped in zip(single, joined.split(END), strict=True):
             texts[at] = escaped
-    return parts[::2], texts
+    return bare, texts
+
+
+def _without_comments(parts: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """What is around texts in quotes, and those; a comment becomes a part of what is around."""
+    bare = [parts[:1]]
+    quoted: list[bytes] = []
+    for part, behind in zip(parts[1::2], parts[2::2], strict=True):
+        if part[:1] == b"#":
+            bare[-1] += (_COMMENTED, behind)
+        else:
+            quoted.append(part)
+            bare.append([behind])
+    return [*map(b"".join, bare)], quoted
+
+
+def _settled(texts: list[bytes], kinds: bytes) -> list[bytes]:
+    """Texts in quotes as JSON has them: those of several lines folded, others' escapes read. Raises OtherForm."""
+    joined = END.join(texts)
+    if b"\n" not in joined and not _OTHER_ESCAPE.search(joined):
+        return texts
+    texts = texts.copy()
+    left = _MOST_OTHER
+    for at, text in enumerate(texts):
+        if b"\n" in text and kinds[at] == NAME_QUOTED[0]:
+            raise OtherForm
+        if _OTHER_ESCAPE.search(text):
+            left -= 1
+            if not left:
+                raise OtherForm
+            texts[at] = orjson.dumps(_read(b'"%b"' % text))[1:-1]
+        elif b"\n" in text:
+            texts[at] = _FOLD.sub(_folded, text)
+    return texts
+
+
+def _folded(found: re.Match[bytes]) -> bytes:
+    return b"\\n" * (found[0].count(b"\n") - 1) or b" "
+
+
+def _read(quoted: bytes) -> str:
+    """What a text in quotes says, read by the parser. Raises OtherForm."""
+    parser = yaml.CLoader(quoted)
+    try:
+        while parser.get_event().__class__ is not yaml.DocumentStartEvent:
+            pass
+        return str(parser.get_event().value)
+    except yaml.YAMLError:
+        raise OtherForm from None
+    finally:
+        parser.dispose()
 
 
 def _filled(form: bytes, kinds: bytes, words: list[bytes], texts: list[bytes]) -> bytes:
@@ -207,6 +274,8 @@ def _filled(form: bytes, kinds: bytes, words: list[bytes], texts: list[bytes]) -
     if firsts.translate(None, _FIRSTS) or (b"-" in firsts and b"-" in words):
         raise OtherForm
     is_odd = _mark_odd(words, kinds, firsts)
+    if texts:
+        texts = _settled(texts, kinds.translate(None, _PLAIN))
     if len(texts) == len(words):
         words = texts
     elif texts:
@@ -227,9 +296,9 @@ def _mark_odd(words: list[bytes], kinds: bytes, firsts: bytes) -> bool:
     special: list[int] = []
     if not _SPECIAL.isdisjoint(words):
         special = _values([at for at, word in enumerate(words) if word in _SPECIAL], words, kinds)
-    joined = b" ".join([words[at] for at in numbers])
-    if numbers and _are_sure(joined):
-        marked = b"\2%b\3" % joined.replace(b" ", b"\3 \2")
+    written = _written(b" ".join([words[at] for at in numbers])) if numbers else None
+    if written is not None:
+        marked = b"\2%b\3" % b"\3 \2".join(written)
         for at, word in zip(numbers, marked.split(b" "), strict=True):
             words[at] = word
     else:
@@ -250,19 +319,26 @@ def _values(places: list[int], words: list[bytes], kinds: bytes) -> list[int]:
     return values
 
 
-def _are_sure(joined: bytes) -> bool:
-    """Whether numbers, with spaces between them, are written as JSON writes them."""
+def _written(joined: bytes) -> list[bytes] | None:
+    """Numbers, with spaces between them, as JSON writes them, if they are simple ones."""
     if not joined.translate(None, _DIGITS) and not has_digits(joined, _BEYOND + 1):
         shapes = b" %b" % joined.translate(_SHAPE)
-        return b" 01" not in shapes and b" 00" not in shapes
-    return _SURE_NUMBERS.fullmatch(b" %b" % joined) is not None
+        if b" 01" not in shapes and b" 00" not in shapes:
+            return joined.split(b" ")
+    spaced = b" %b" % joined
+    if _WHOLE_NUMBERS.fullmatch(spaced):
+        return joined.split(b" ")
+    if not _NUMBERS.fullmatch(spaced):
+        return None
+    written = orjson.dumps(orjson.loads(b"[%b]" % joined.replace(b" ", b",")))
+    shown = b",%b," % written[1:-1]
+    while b".0," in shown:
+        shown = shown.replace(b".0,", b",")
+    return shown[1:-1].replace(b"-0,", b"0,").split(b",")
 
 
 def _meant(word: bytes) -> bytes:
     """A word as it is put into the place of a text. Raises OtherForm."""
-    decimal = _DECIMAL.fullmatch(word)
-    if decimal is not None:
-        return b"\2%b\3" % (decimal[1] or decimal[2])
     value = resolve(word.decode())
     if value.__class__ is str:
         return word

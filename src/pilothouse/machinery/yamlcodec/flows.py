@@ -15,7 +15,7 @@ from pilothouse.machinery.yamlcodec.flowjson import flow_values
 _LONG: Final = 2_000  # bytes of a value; a line of twice as many is looked at
 _FLOW: Final = re.compile(rb" {0,200}+(?:(?:- ){1,8}(?:%b: )?|%b: )(?=[\[{])" % (NAME, NAME))
 _GOES_ON: Final = (b"[\n", b"{\n", b",\n")
-_BEHIND: Final = re.compile(rb" *(?=\n|\Z)")
+_BEHIND: Final = re.compile(rb" *+(?:(?<= )#[^\n]*+)?(?=\n|\Z)")
 _NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _FEW: Final = 256  # bytes that are looked through one by one
 _STEP: Final = 512  # bytes between places where a run is looked for

@@ -18,6 +18,7 @@ from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import plain_floats, surely_unique
 from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, TOO_DEEP, Builder, NotMet, TextError
 from pilothouse.machinery.yamlcodec.errors import YAMLError
+from pilothouse.machinery.yamlcodec.flowjson import flow_values
 from pilothouse.machinery.yamlcodec.runs import shortened
 
 _LONG: Final = 1 << 15  # bytes from which on a text is looked through first
@@ -52,7 +53,9 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     if b"\r\n" in data and b"\r\r" not in data:
         data = data.replace(b"\r\n", b"\n")  # both end a line and mean the same
     aliases = _ALIAS.search(data) is not None
-    found = _shortly(data, aliases) if len(data) >= _LONG and _is_text(data) else None
+    found = None
+    if len(data) >= _LONG and _is_text(data):
+        found = _as_flow(data) or _shortly(data, aliases)
     return _built(data, aliases) if found is None else found
 
 
@@ -83,6 +86,12 @@ def _dense_json(data: bytes) -> tuple[Any, list[str]] | None:
         return _shortly(data, aliases=True, most=len(data) // _DENSE)
     except YAMLError:  # of what is no YAML, JSON as it is
         return None
+
+
+def _as_flow(data: bytes) -> tuple[Any, list[str]] | None:
+    """The value of a document in flow style, as JSON with a plain word in it; None where it is none."""
+    values = flow_values([data.rstrip(b" \n")]) if data.startswith((b"{", b"[")) else None
+    return None if values is None else (values[0], [])
 
 
 def _ordered(value: Any) -> Any:
