@@ -26,7 +26,7 @@ NAME_QUOTED: Final = b"Q"
 _DEEPEST: Final = 64  # levels
 _MOST_STEPS: Final = 20_000  # that are found for one text: more would take longer than reading it in another way
 _LONGEST_NAME: Final = 60  # signs, without its words: the parser takes no name that is too long, or has a break
-_SCALAR: Final = rb"a(?:(?:_+|::?|_*;[_;]*)a)*"
+_SCALAR: Final = rb"a(?:(?:_+|::?|_*;[_;]*)a){0,300}"  # more words are read faster one by one
 _TOKEN: Final = re.compile(
     rb"[_;#]*(?:(?P<name>%b)_*:(?=[_;])|(?P<text>%b)|(?P<sign>[\"\[\]{},\0])|$)" % (_SCALAR, _SCALAR)
 )

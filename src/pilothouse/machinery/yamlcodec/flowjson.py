@@ -56,6 +56,7 @@ _AS_SIGNS: Final = bytes(
 )
 _AS_WORDS: Final = bytes(0x20 if byte in b" \n\t,:[]{}\0" else byte for byte in range(256))
 _COMMENTED: Final = b"\t"  # stands for a comment; a tab is in no text
+_DENSE: Final = 16  # bytes for each comment: more of them cost more than what is around them
 _COMMENT: Final = re.compile(rb"(?<=[ \n])#[^\n\0]*+")
 # A text without an end goes to the end of all, so that no other is looked for in it.
 _TEXT: Final = re.compile(
@@ -147,8 +148,13 @@ def _by_name(text: bytes) -> list[Any] | None:
 def _as_json(text: bytes) -> bytes:
     """JSON of the values, with commas between them. Raises OtherForm."""
     commented = b" #" in text or b"\n#" in text
-    if commented and _QUOTE not in text and b"'" not in text:
-        text, commented = _COMMENT.sub(_COMMENTED, text), False
+    if text.count(b"#") * _DENSE > len(text):
+        raise OtherForm
+    if _QUOTE not in text and b"'" not in text:
+        if commented:
+            text, commented = _COMMENT.sub(_COMMENTED, text), False
+        if text.count(b"[") != text.count(b"]") or text.count(b"{") != text.count(b"}"):
+            raise OtherForm
     for mark in () if commented else (END, b","):
         if not _few(text[:_SAMPLE].split(mark)):
             continue
@@ -257,9 +263,9 @@ def _read(quoted: bytes) -> str:
     """What a text in quotes says, read by the parser. Raises OtherForm."""
     parser = yaml.CLoader(quoted)
     try:
-        while parser.get_event().__class__ is not yaml.DocumentStartEvent:
+        while not isinstance(event := parser.get_event(), yaml.ScalarEvent):
             pass
-        return str(parser.get_event().value)
+        return str(event.value)
     except yaml.YAMLError:
         raise OtherForm from None
     finally:

@@ -61,8 +61,10 @@ def _torn(data: bytes) -> Iterator[Span]:
         behind = at + stride.missed()
         if found is not None:
             end = _end(data, found.end())
+            if end < 0:
+                return
+            behind = max(behind, end)
             if end - found.end() >= _LONG and _BEHIND.match(data, end):
-                behind = end
                 text = data[found.end() : end]
                 values = flow_values([text])
                 if values is not None:
