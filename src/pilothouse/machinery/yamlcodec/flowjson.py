@@ -56,7 +56,7 @@ _AS_SIGNS: Final = bytes(
 )
 _AS_WORDS: Final = bytes(0x20 if byte in b" \n\t,:[]{}\0" else byte for byte in range(256))
 _COMMENTED: Final = b"\t"  # stands for a comment; a tab is in no text
-_DENSE: Final = 16  # bytes for each comment: more of them cost more than what is around them
+_DENSE: Final = 8  # bytes for each comment: more of them cost more than what is around them
 _COMMENT: Final = re.compile(rb"(?<=[ \n])#[^\n\0]*+")
 # A text without an end goes to the end of all, so that no other is looked for in it.
 _TEXT: Final = re.compile(
