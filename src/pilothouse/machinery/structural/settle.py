@@ -252,7 +252,7 @@ def settle_slowly(
     floats = frozenset(name for name in odd if has_whole_float(obj[name]))
     for name in odd:
         child = root.properties.get(name) or root.additional
-        if root.has_rules and child is not None and name not in root.own:
+        if name in floats and root.has_rules and child is not None and name not in root.own:
             obj[name] = _keep_whole(child, obj[name])
         obj[name] = plain_floats(obj[name])
     return nsmallest(Findings.LIMIT, unknown), floats
