@@ -20,9 +20,7 @@ PACKAGE: Final = "k8s.io/api/policy/v1"
 def _one_bound(spec: Mapping[str, Any], field: Field) -> None:
     if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
         shown = internal("PodDisruptionBudgetSpec", spec, PACKAGE)
-        # Printed in the order of the original's own struct.
-        order = ("MinAvailable", "Selector", "MaxUnavailable", "UnhealthyPodEvictionPolicy")
-        field.invalid("", {name: shown[name] for name in order}, "minAvailable and maxUnavailable cannot be both set")
+        field.invalid("", shown, "minAvailable and maxUnavailable cannot be both set")
 
 
 _validate: Final = rules(

@@ -46,6 +46,7 @@ _SOURCES: Final = (
 # Types whose fields stand in another order there.
 _ORDERS: Final[dict[str, tuple[str, ...]]] = {
     "PersistentVolumeSource": _SOURCES,
+    "PodDisruptionBudgetSpec": ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy"),
     "PodSpec": (
         "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy",
         "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "nodeSelector", "serviceAccountName",
