@@ -76,25 +76,22 @@ _LEADS: Final = {
 
 
 class Form:
-    """Reads the pieces of one text; what separates them is a part of them: they are read with `mark` behind each."""
+    """Reads the pieces of one text, one after the other."""
 
-    def __init__(self, mark: bytes) -> None:
-        self._mark = mark
+    def __init__(self) -> None:
         self._places: dict[tuple[str, str], Place] = {}
         self._left = _MOST_STEPS
 
     def read(self, pieces: list[bytes]) -> list[Step]:
-        """What the pieces mean, the last of which has no mark behind it. Raises OtherForm."""
+        """What the pieces mean; no word, space or text goes on in the next one. Raises OtherForm."""
         steps: list[Step] = []
         add = steps.append
         place = self.place("", _START)
-        for piece in pieces[:-1]:
+        for piece in pieces:
             step = place[piece]
             place = step.behind
             add(step)
-        self._mark = b""
-        add(self.step(place, pieces[-1]))
-        if steps[-1].behind.expected is not _DONE:
+        if place.expected is not _DONE:
             raise OtherForm
         return steps
 
@@ -111,7 +108,7 @@ class Form:
         if not self._left:
             raise OtherForm
         reader = _Reader(place.open, place.expected)
-        reader.read(piece + self._mark)
+        reader.read(piece)
         return Step(b"".join(reader.text), b"".join(reader.kinds), self.place(reader.open, reader.expected))
 
 

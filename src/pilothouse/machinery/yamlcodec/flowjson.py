@@ -70,6 +70,8 @@ _MOST_OTHER: Final = 500  # texts that are read by the parser
 _FIRSTS: Final = bytes(byte for byte in range(0x21, 256) if byte not in b"?#&*!|>'%@`")
 _LEAST_OF_FEW: Final = 8  # times that each of few different pieces comes again, on average
 _SAMPLE: Final = 8 << 10  # bytes
+_BEHIND_PIECE: Final = b"\1"
+_END_OF_PIECE: Final = END + _BEHIND_PIECE
 _MARKS: Final = (END, b"}", b"]")  # what ends longer pieces of signs
 _LONGEST: Final = 200  # bytes of a word in a name
 
@@ -158,17 +160,22 @@ def _as_json(text: bytes) -> bytes:
     for mark in () if commented else (END, b","):
         if not _few(text[:_SAMPLE].split(mark)):
             continue
-        pieces = text.split(mark)
+        pieces = _pieces(text, mark)
         try:
             if _few(pieces):
-                return b"".join([step.text for step in _FewForm(mark).read(pieces)])
+                return b"".join([step.text for step in _FewForm().read(pieces)])
         except OtherForm:
             pass  # a comma in quotes, say
     signs, words, texts = _cut(text)
-    mark = next((mark for mark in _MARKS if _few(signs[:_SAMPLE].split(mark))), b",")
-    steps = Form(mark).read(signs.split(mark))
+    mark = next((mark for mark in _MARKS if _few(signs[:_SAMPLE].split(mark))), b"")
+    steps = Form().read(_pieces(signs, mark) if mark else _pieces(signs.replace(END, _END_OF_PIECE), b","))
     form, kinds = b"".join([step.text for step in steps]), b"".join([step.kinds for step in steps])
     return _filled(form, kinds, words, texts)
+
+
+def _pieces(text: bytes, mark: bytes) -> list[bytes]:
+    """The pieces of a text that end with a mark, or where a piece ends already."""
+    return text.replace(mark, mark + _BEHIND_PIECE).split(_BEHIND_PIECE)
 
 
 def _few(pieces: list[bytes]) -> bool:
