@@ -28,15 +28,18 @@ _NOWHERE: Final = Schema(s.STRUCT)
 
 class Places(Strings):
     """`path`: the steps to the item at hand: names, or why there is none. `schema` is the type of the whole, if it is
-    known. `body`: whether it is an object that is sent, `applied`: an applied configuration.
+    known. `body`: whether it is an object that is sent, `applied`: an applied configuration. `told`: the type that was
+    `asked` for last, by its steps.
     """
 
-    __slots__ = ("applied", "body", "path", "schema")
+    __slots__ = ("applied", "asked", "body", "path", "schema", "told")
 
     def __init__(self, data: bytes, schema: Schema | None, room: int) -> None:
         super().__init__(data, room)
         self.schema = schema
         self.body = self.applied = False
+        self.asked: list[Any] | None = None
+        self.told: Schema | None = None
         self.path: list[Any] = [TAG] * (MAX_DEPTH + 1)
 
     def _most(self, made: list[Any], depth: int) -> int:
@@ -79,6 +82,11 @@ class Places(Strings):
             return all(value is None or value.__class__ is good for value in islice(reversed(made.values()), _LOOK))
         return schema.kind not in _NO_OBJECTS
 
+    def _may_be_unwanted(self, made: dict[str, Any], depth: int) -> bool:
+        """Whether the same is not wanted, or it depends on their names."""
+        schema = self._type(depth)
+        return (schema is not None and schema.kind == s.STRUCT) or not self._are_wanted(made, [], depth)
+
     def _is_opaque(self, depth: int) -> bool:
         """Whether an item at `depth` is in what its type takes as it is, so that nobody changes it."""
         if self.applied or not self._is_known():
@@ -92,9 +100,11 @@ class Places(Strings):
 
     def _is_text(self, step: Any, depth: int) -> bool:
         """The same of a string that is in it by this name, or as an item."""
+        if self.applied or not self._is_known():
+            return self.applied
         self.path[depth] = step
-        schema = self._type(depth + 1) if self._is_known() else None
-        return self.applied or (schema is not None and schema.kind != s.BYTES)
+        schema = self._type(depth + 1)
+        return schema is None or schema.kind != s.BYTES
 
     def _is_known(self) -> bool:
         """Whether the type of the whole is."""
@@ -104,8 +114,14 @@ class Places(Strings):
         """That of the container whose items are at `depth`; _NOWHERE where an object has no such member, None where it
         is not known.
         """
+        steps = self.path[1:depth]
+        if steps != self.asked:
+            self.asked, self.told = steps, self._looked_up(steps)
+        return self.told
+
+    def _looked_up(self, steps: list[Any]) -> Schema | None:
         schema = self.schema if self.body else None
-        for step in self.path[1:depth]:
+        for step in steps:
             if schema is None or step is TAG:
                 continue
             if schema.kind == (s.LIST if step is ITEM else s.MAP):

@@ -22,7 +22,7 @@ from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES,
 from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.places import ITEM, TAG
 from pilothouse.machinery.cbor.steps import STRETCH, Steps
-from pilothouse.machinery.cbor.texts import ENCODED, settle, shown, time_text
+from pilothouse.machinery.cbor.texts import BAD, ENCODED, only_base64, settle, shown, time_text
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
@@ -71,19 +71,21 @@ def loads_sequence(data: bytes) -> list[Any]:
 
 class _Reader(Steps):
     """`patience`: the place from where on it is worth to look for many that are alike. `stretch`: bytes of members that
-    are stepped over together, as many as were good the last time.
+    are stepped over together, as many as were good the last time. `shown`: whether a byte string was no UTF-8, and BAD
+    is in its place.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("patience", "stretch", "text")
+    __slots__ = ("patience", "shown", "stretch", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         super().__init__(data, schema, room)
         self.text = data.decode("latin-1")  # a sign for each byte
         self.patience = 0
         self.stretch = _STRETCH
+        self.shown = False
 
     def whole(self) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
@@ -94,9 +96,10 @@ class _Reader(Steps):
         error = self.error
         if error is None and self.at != len(data):
             error = CBORError(f"cbor: {len(data) - self.at} bytes of extraneous data starting at index {self.at}")
-        if error is None and self.raw:
+        if error is None and (self.raw or self.shown):
+            schema = None if self.applied else self.schema
             try:
-                return settle(value, None if self.applied else self.schema)
+                return settle(value, schema) if self.raw else only_base64(value, schema)
             except CBORError as refused:
                 error = refused
         if error is None:
@@ -226,7 +229,7 @@ class _Reader(Steps):
         left. The first name that is there twice is left.
         """
         while left and at >= self.patience and not later and depth < MAX_DEPTH:
-            names, plain, length, raw, encoded = rows.row(
+            names, plain, length, raw, encoded, bad = rows.row(
                 self.data, at, left, MAX_DEPTH - depth, loose=self.error is not None, texts=self._are_texts(depth)
             )
             values: Iterable[Any] | None = plain
@@ -236,7 +239,7 @@ class _Reader(Steps):
             if not names or values is None:
                 self.patience = at + length
                 before = at
-                if not self._are_wanted(made, [], depth):
+                if self._may_be_unwanted(made, depth):
                     at, left = self._passed(made, at, left, depth)
                 if at == before:
                     break
@@ -248,6 +251,7 @@ class _Reader(Steps):
                 return at + length // len(names) * good, left - good
             at, left = at + length, left - len(names)
             self.raw = self.raw or raw
+            self.shown = self.shown or bad
             self.room -= len(names) * len(names[0])  # in JSON, each is so long at least
             if self.room < 4 * len(made):
                 raise CBORTooLong
@@ -262,6 +266,9 @@ class _Reader(Steps):
         names, length = seen.members(latin, deeper, left)
         if not names and seen.learn(self.data, at, deeper):
             names, length = seen.members(latin, deeper, left)
+        if names and self._are_wanted(made, names, depth):
+            self.patience = at + length
+            return at, left
         self.stretch = min(4 * self.stretch, STRETCH) if 2 * length > len(latin) else _STRETCH
         before = len(made)
         made.update(zip(names, repeat(_NOTHING)))
@@ -415,10 +422,13 @@ class _Reader(Steps):
         raw = latin.encode("latin-1")
         if first >> 5 == model.TEXT:
             return self._utf8(raw)
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            return shown(raw) if self._is_text(step, depth) else self._byte_text(raw, 0)
+        text = raw.decode("utf-8", "replace")  # which is quicker than an error
+        if BAD not in text:
+            return text
+        if not self._is_text(step, depth):
+            return self._byte_text(raw, 0)
+        self.shown = True
+        return shown(raw)
 
     def _refuse_name(self, why: str, depth: int) -> None:
         """A name of an object whose members are at `depth`."""

@@ -28,8 +28,8 @@ _REFUSED: Final = Skeleton([(0, _PLAINEST)], 1)
 
 class Row(NamedTuple):
     """Members behind each other: none if they are not LEAST, or not simple. `length`: of all, in bytes. `raw`: whether
-    byte strings were no UTF-8; their bytes are then in surrogates. `encoded`: whether `values` are items still to be
-    read, all of them good.
+    byte strings were no UTF-8; their bytes are then in surrogates; `shown`: whether they were, and are not. `encoded`:
+    whether `values` are items still to be read, all of them good.
     """
 
     names: list[str]
@@ -37,6 +37,7 @@ class Row(NamedTuple):
     length: int
     raw: bool = False
     encoded: bool = False
+    shown: bool = False
 
 
 def row(data: bytes, at: int, most: int, deeper: int, *, loose: bool = False, texts: bool = False) -> Row:
@@ -122,19 +123,21 @@ def _taken_apart(data: bytes, whole: int, name: int, *, texts: bool) -> Row:
         return Row([], (), len(data))
     for column in (0,) if small or encoded else (0, name):
         members[column :: len(members) // number] = bytes((between,)) * number
+    bad = False
     try:
         text, raw = members.decode(), False
     except UnicodeDecodeError:
         if data[0] >= _TEXT or _TEXT <= first < _LIST:
             return Row([], (), len(data))
         raw = not texts or not _cut(data, whole, name).isascii()
+        bad = not raw
         text = members.decode("utf-8", "surrogateescape") if raw else shown(members)
     parts = text.split(chr(between))[1:]
     if encoded:
         return Row(parts, _pieces(data, name, whole), len(data), raw, encoded=True)
     if small:
         return Row(parts, small_values(data[name::whole]), len(data), raw)
-    return Row(parts[::2], parts[1::2], len(data), raw)
+    return Row(parts[::2], parts[1::2], len(data), raw, shown=bad)
 
 
 def _cut(data: bytes, whole: int, size: int) -> bytearray:

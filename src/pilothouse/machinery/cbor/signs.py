@@ -25,6 +25,7 @@ _FULL: Final = (
     b"\xff\x9f", b"\xff\0\x9f", b"\xff\0\0\x9f", b"\xff\xbf", b"\xff\0\0\xbf",
 )  # fmt: skip
 _HIDDEN: Final = 3  # containers in each other that may be behind a sign at first
+_SMALL: Final = 32  # signs that are not worth it
 _WORTH: Final = 32  # of so many signs one has to vanish, or it is not worth it to look for containers again
 _ONE_BYTE: Final = (*range(0x18), *range(0x20, 0x38), 0x40, 0x60, 0xF4, 0xF5, 0xF6)
 _LISTS: Final = {0x80: _EMPTY, **{0x80 + items: items for items in range(1, 24)}, 0x9F: 0x9F}
@@ -153,7 +154,10 @@ def _reduced(signs: bytes, most: int) -> tuple[bytes, int]:
     """Signs without most of the containers whose items are all there, each of which is one item for those around it;
     and how many containers may be in each other behind a sign: `most` and _HIDDEN at most.
     """
-    back = signs.translate(_EMPTY_TOO)[::-1]
+    signs = signs.translate(_EMPTY_TOO)
+    if len(signs) < _SMALL:
+        return signs, _HIDDEN
+    back = signs[::-1]
     found = [full for full in _FULL if full[-1] in back]
     hidden = 0
     gone = len(back)

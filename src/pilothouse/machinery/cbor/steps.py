@@ -37,19 +37,16 @@ class Steps(Places):
 
     def _over(self, at: int, left: int, depth: int) -> tuple[int, int]:
         """Steps over items of a list. The place behind them, and how many are left: none, if there is a count."""
-        data, slow = self.data, _MANY
+        data, few, slow = self.data, _FEW, _MANY
         while left and not (left < 0 and data[at] == model.BREAK):
-            few = _FEW
-            if not 0 < left < _FEW:
-                at, left = self._ahead(at, left, depth)
+            if few or 0 < left < _FEW:
+                self.item(at, depth, 0)
+                at, left, few = self.at, left - 1, max(few - 1, 0)
+                continue
+            at, left = self._ahead(at, left, depth)
             if not 0 <= left < _FEW:
                 at, left, odd = self._walked(at, left, depth)
                 few, slow = (slow, 4 * slow) if odd else (0, slow)
-            for _ in range(few):
-                if not left or (left < 0 and data[at] == model.BREAK):
-                    break
-                self.item(at, depth, 0)
-                at, left = self.at, left - 1
         return at, left
 
     def _walked(self, at: int, left: int, depth: int) -> tuple[int, int, bool]:

@@ -13,6 +13,7 @@ from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor import model
 from pilothouse.machinery.cbor.model import CBORError
+from pilothouse.machinery.cbor.writer import holds_bytes
 from pilothouse.machinery.schema import Schema
 
 ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
@@ -25,6 +26,9 @@ _MANY: Final = 64  # members, which are worth a look at all of them together
 _TEXTS: Final = {str}
 _PART: Final = 4096
 _BETWEEN: Final = "\0"
+_SHORT: Final = 1 << 16
+_HALF: Final = re.compile("[\ud800-\udfff]")  # a lone surrogate
+BAD: Final = "\ufffd"  # stands for a byte that is no UTF-8
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -49,9 +53,7 @@ def settle(value: Any, schema: Schema | None) -> Any:
         if value.isascii():
             return value
         if schema is not None and schema.kind == s.BYTES:
-            found = _NO_BASE64.search(value)
-            bad = found.start() if found is not None else 0  # all before it is ASCII
-            raise CBORError(f"cbor: failed to decode base64 from byte string: illegal base64 data at input byte {bad}")
+            raise _no_base64(value)
         return whole_text(value)
     if kind is list:
         items = schema.items if schema is not None and schema.kind == s.LIST else None
@@ -66,11 +68,35 @@ def settle(value: Any, schema: Schema | None) -> Any:
     return value
 
 
+def only_base64(value: Any, schema: Schema | None) -> Any:
+    """A value, unless something else is where base64 belongs. Raises CBORError."""
+    if schema is None or not holds_bytes(schema):
+        return value
+    kind = value.__class__
+    if kind is str and schema.kind == s.BYTES and not value.isascii():
+        raise _no_base64(value)
+    if kind is list and schema.kind == s.LIST:
+        for item in value:
+            only_base64(item, schema.items)
+    elif kind is dict:
+        for key, item in value.items():
+            only_base64(item, under(schema, key))
+    return value
+
+
+def _no_base64(text: str) -> CBORError:
+    found = _NO_BASE64.search(text)
+    bad = found.start() if found is not None else 0  # all before it is ASCII
+    return CBORError(f"cbor: failed to decode base64 from byte string: illegal base64 data at input byte {bad}")
+
+
 def shown(raw: bytes | bytearray) -> str:
-    """A text in which U+FFFD stands for each byte that is no UTF-8."""
+    """A text in which BAD stands for each byte that is no UTF-8."""
     escaped = raw.decode("utf-8", "surrogateescape")
     text = raw.decode("utf-8", "replace")
-    return text if len(text) == len(escaped) else whole_text(escaped)  # one may stand for several
+    if len(text) == len(escaped):
+        return text
+    return _HALF.sub(BAD, escaped) if len(raw) < _SHORT else whole_text(escaped)  # one stands for several
 
 
 def may_be_base64(schema: Schema | None) -> bool:

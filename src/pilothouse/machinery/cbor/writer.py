@@ -163,6 +163,11 @@ def _float(value: float) -> bytes:
     return b"\xfb" + struct.pack(">d", value)
 
 
+def holds_bytes(schema: Schema) -> bool:
+    """Whether bytes are somewhere inside a type."""
+    return _plan(schema) is not None
+
+
 def _plan(schema: Schema) -> _Plan | None:
     """Made once for each type; None where the type holds no bytes."""
     if "cbor.plan" not in schema.compiled:

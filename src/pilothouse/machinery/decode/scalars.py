@@ -170,8 +170,9 @@ def string_map(value: Any, findings: Findings) -> dict[str, str]:
         kinds = set(map(type, value.values()))
         if not kinds <= _TEXTS_OR_NULL:
             raise Mismatch
-        if kinds == _TEXTS:
-            return _sorted_texts(value, findings)
+        if kinds != _TEXTS:
+            value = {name: "" if item is None else item for name, item in value.items()}
+        return _sorted_texts(value, findings)
     made = {}
     for key in in_order(value):
         item = value[key]
