@@ -194,3 +194,40 @@ def test_lists_of_changing_shapes_are_stepped_over() -> None:
         assert len(read["x"]) < 1000
     with pytest.raises(cbor.CBORError, match="duplicate map key"):
         cbor.loads_body(b"\xa1\x41x\x9f" + b"".join(items) + b"\xa2\x41a\x01\x41a\x01\xff", pod)
+
+
+def test_unknown_members_at_the_top_may_have_any_value() -> None:
+    """They are stepped over; what is known among them is not, and no name may be there twice."""
+    chance = random.Random(3)
+    values: list[Any] = [7, 70_000, -3, 1.5, b"a", [1, 2], [b"a", [1]], {b"b": 2}, None]
+    unknown = {f"x{number}".encode(): chance.choice(values) for number in range(2000)}
+    for known in (100, 1500, 1999):
+        members = [*unknown.items()]
+        members[known] = (b"data", {b"key": b"value"})
+        data = b"\xbf" + b"".join(cbor2.dumps(part) for member in members for part in member) + b"\xff"
+        assert cbor.loads_body(data, config_map())["data"] == {"key": "value"}
+        with pytest.raises(cbor.CBORError, match='duplicate map key "x7" at map element index 2000'):
+            cbor.loads_body(data[:-1] + b"\x42x7\x01\xff", config_map())
+
+
+BAD = (b"\xff", b"\xe2\x82", b"a\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc3\xa9\xff", "\ufffd\xe9".encode())
+
+
+@pytest.mark.parametrize("around", ["data", "binaryData", "labels"])
+@pytest.mark.parametrize("names", ["%d", "%05d", "\xe9%05d"])
+def test_bytes_that_are_no_utf8_are_told_as_if_one_by_one(around: str, names: str) -> None:
+    """In rows and alone: each byte becomes a sign of its own where a text belongs, and is refused where base64 does."""
+    for bad in BAD:
+        for others in (bad, b"text"):
+            values = {(names % number).encode(): bad if number in (0, 70) else others for number in range(300)}
+            shape = {b"metadata": {b"labels": values}} if around == "labels" else {around.encode(): values}
+            data = cbor2.dumps(shape)
+            told = [_read(read, data) for read in (cbor.loads, cbor.loads_body)]
+            assert told[0] == told[1]
+
+
+def _read(read: Callable[..., Any], data: bytes) -> str:
+    try:
+        return repr(read(data, config_map()))
+    except cbor.CBORError as refused:
+        return str(refused)
