@@ -252,3 +252,14 @@ def test_what_was_read_in_vain_leaves_no_duplicates() -> None:
     assert duplicates(document.encode()) == [f'duplicate field "l[{index}].a"' for index in range(40)]
     value, repeated = exact(document.encode())
     assert {*map(id, value["l"])} == set(repeated)  # not of objects that are gone, whose place others may take
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 300])
+def test_each_byte_that_is_no_utf8_becomes_a_sign(count: int) -> None:
+    texts = b",".join([b'"\xe2\x80\xffx\xc3\xa9\xed\xa0\x80"'] * count)
+    assert loads(b"[" + texts + b"]") == ["\ufffd\ufffd\ufffdxé\ufffd\ufffd\ufffd"] * count
+    assert loads(b'{"\xff":' + b"[" * 2_000 + texts + b"]" * 2_000 + b"}").keys() == {"\ufffd"}
+    with pytest.raises(JSONError, match=r"^invalid character '\\u0080' looking for beginning of value$"):
+        loads(b"[" + texts + b",1,\x80]")
+    with pytest.raises(JSONError, match=r"^invalid character 'y' after array element$"):
+        loads(b"[" + texts + b" " * 5_000 + b"y]")

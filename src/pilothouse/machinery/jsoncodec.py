@@ -63,26 +63,33 @@ def loads(data: bytes) -> Any:
         return jsonexact.loads(data, refused)
 
 
-def surely_unique(data: bytes, value: Any) -> bool:
+def compact_shallow(value: Any) -> bytes | None:
+    """As `compact`, but None also where a value is nested more than MOST_LEVELS deep, or has very large numbers."""
+    try:
+        return orjson.dumps(value)
+    except (orjson.JSONEncodeError, TypeError):
+        return None
+
+
+def surely_unique(data: bytes, value: Any, text: bytes | None = None) -> bool:
     """True when the document, whose parsed value is given, surely repeats no member. False only means: look closer.
+    `text`: what `compact_shallow` makes of the value, if that is known.
 
     A compact document is what is written again. Of any other, the value written again has the colons of all members
     that were kept and of all texts; a member that was lost took at least one with it.
     """
-    try:
-        compact = orjson.dumps(value)
-    except (orjson.JSONEncodeError, TypeError):
+    text = text or compact_shallow(value)
+    if text is None:
         if jsondeep.as_many_members(data, value):
             return True
-        written = jsonexact.compact(value)
-        if written is None:
+        text = jsonexact.compact(value)
+        if text is None:
             return False
-        compact = written
-    if data.startswith(compact):
+    if data.startswith(text):
         return True
     if b"\\" in data and (b"\\u003a" in data or b"\\u003A" in data):  # an escaped colon
         return False
-    return data.count(b":") == compact.count(b":")
+    return data.count(b":") == text.count(b":")
 
 
 def duplicates(data: bytes) -> list[str]:

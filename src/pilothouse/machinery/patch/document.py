@@ -26,7 +26,7 @@ class Patch:
     `floats`: it is a strategic one with whole numbers written as floats, which its converter takes for integers.
     """
 
-    __slots__ = ("_before", "_opened", "_refusal", "_schema", "_value", "findings", "floats", "media_type")
+    __slots__ = ("_before", "_nulls", "_opened", "_refusal", "_schema", "_value", "findings", "floats", "media_type")
 
     def __init__(
         self,
@@ -37,11 +37,13 @@ class Patch:
         refusal: APIError | None = None,
         *,
         floats: bool = False,
+        nulls: bool = True,
     ) -> None:
         self.media_type = media_type
         self.findings = findings
         self.floats = floats
         self._refusal = refusal
+        self._nulls = nulls  # whether there may be some in it
         self._value = value
         self._schema = schema
         self._before: dict[str, Any] = {}  # of the last run, whose result may be refused
@@ -58,7 +60,7 @@ class Patch:
         if self.media_type == JSON_PATCH:
             patched, self._opened = jsonpatch.run(self._value, obj)
         elif self.media_type == MERGE_PATCH:
-            patched = mergepatch.apply(self._value, obj, strict=False)
+            patched = mergepatch.apply(self._value, obj, strict=False, nulls=self._nulls)
         else:
             patched = strategic.apply(self._value, obj, self._schema)
         return dict(patched) if patched is obj else patched, self.findings
@@ -101,11 +103,13 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
         checked: Any = check(value, strict=strict)
     except APIError as refusal:
         return Patch(media_type, value, schema, [], refusal)
-    findings = _findings(media_type, data, value) if strict else []
+    text = jsoncodec.compact_shallow(value)
+    findings = _findings(media_type, data, value, text) if strict else []
     if media_type == JSON_PATCH:  # its tests look at how a value is written
         checked = astold.with_texts(checked, data)
     floats = media_type == STRATEGIC_PATCH and may_have_floats(data) and jsoncodec.has_whole_float(value)
-    return Patch(media_type, checked, schema, findings, floats=floats)
+    nulls = text is None or mergepatch.may_have_nulls(text)
+    return Patch(media_type, checked, schema, findings, floats=floats, nulls=nulls)
 
 
 def _too_great(media_type: str, why: str) -> str:
@@ -117,8 +121,8 @@ def _too_great(media_type: str, why: str) -> str:
     return f"error decoding patch: {why}"
 
 
-def _findings(media_type: str, data: bytes, value: Any) -> list[str]:
-    found = [] if jsoncodec.surely_unique(data, value) else jsoncodec.duplicates(data)
+def _findings(media_type: str, data: bytes, value: Any, text: bytes | None) -> list[str]:
+    found = [] if jsoncodec.surely_unique(data, value, text) else jsoncodec.duplicates(data)
     if media_type != JSON_PATCH:
         return found
     return [f"json patch {text}" for text in found] + jsonpatch.unknown_fields(value or [])

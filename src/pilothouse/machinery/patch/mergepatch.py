@@ -20,6 +20,7 @@ _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _SIMPLE: Final[frozenset[type]] = frozenset((str, int, bool))  # those that equal each other are alike
 _DEEP: Final = 2_000  # levels; deeper ones are looked into, which is refused
 ABSENT: Final = object()  # what stands where nothing does
+_New = Callable[[Any], Any]
 _GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
 
 
@@ -44,28 +45,34 @@ def not_a_map(value: Any) -> str:
     return f"json: cannot unmarshal {_GO_NAMES.get(name, name)} into Go value of type map[string]interface {{}}"
 
 
-def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
+def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True, nulls: bool = True) -> Any:
     """`obj` with the patch merged in: `obj` itself when nothing changes; a list takes its place. `strict` as for
-    `check`.
+    `check`. `nulls`: whether there may be nulls in the patch.
 
     Raises APIError 400.
     """
     found = check(patch, strict=strict)
+    new = without_nulls if nulls else _as_it_is
     try:
-        return without_nulls(found) if isinstance(found, list) else _merge(obj, found)
+        return new(found) if isinstance(found, list) else _merge(obj, found, new)
     except RecursionError:
         raise APIError(400, "BadRequest", "the patch is nested too deeply") from None
 
 
-def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _merge(obj: dict[str, Any], patch: dict[str, Any], new: _New) -> dict[str, Any]:
+    """`new`: makes what comes where nothing was."""
     if len(patch) > RUN:
-        whole = with_many(obj, patch, lambda before, _, value: _merged(before, value), without_nulls)
+        whole = with_many(obj, patch, lambda before, _, value: _merged(before, value, new), new)
         if whole is not None:
             return whole
     out: dict[str, Any] | None = None
     for name, value in patch.items():
         before = obj.get(name, ABSENT)
-        kept = _merged(before, value)
+        kept = _merged(before, value, new)
         if kept is before:
             continue
         if out is None:
@@ -77,7 +84,7 @@ def _merge(obj: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     return obj if out is None else out
 
 
-def _merged(before: Any, value: Any) -> Any:
+def _merged(before: Any, value: Any, new: _New) -> Any:
     """What stands afterwards where `before` stood: `before` itself where nothing changes; ABSENT is nothing."""
     if value is None:
         return ABSENT
@@ -85,8 +92,8 @@ def _merged(before: Any, value: Any) -> Any:
     if kind not in _CONTAINERS:
         return before if before.__class__ is kind and before == value else value
     if before.__class__ is dict:
-        return _merge(before, value) if kind is dict else value
-    return without_nulls(value)
+        return _merge(before, value, new) if kind is dict else value
+    return new(value)
 
 
 def with_many(
