@@ -219,6 +219,13 @@ YAMLS: Final[tuple[Body, ...]] = (
     ("objects by name", "configmaps", lambda: _listed(b" k%d:\n  a: b%d\n", 20)),
     ("flow style, a line each", "configmaps", lambda: _listed(b"- {name: a%d, value: [%d]}\n", 30)),
     ("JSON, a line each", "configmaps", lambda: _listed(b'- {"name": "a%d", "value": [%d]}\n', 36)),
+    ("flow style with comments", "configmaps", lambda: _listed(b"- {name: a%d, value: [%d]} # c\n", 34)),
+    (
+        "flow style, its values in several lines",
+        "configmaps",
+        lambda: _listed(b'- {a: "b\n  c", v:\n  a%d, w: %d}\n', 34),
+    ),
+    ("JSON with a word without quotes", "configmaps", lambda: b'{"x": [a' + fill(b', {"b": ["c"]}') + b"]}"),
     ("few lines in turns", "configmaps", lambda: b"x:\n" + fill(b"- a\n- b: c\n- [d]\n- 'e'\n- 1\n")),
     ("lists in a flow", "configmaps", lambda: b"x: [" + fill(b"[a,[b]],") + b"]"),
     ("names that are numbers", "configmaps", lambda: _listed(b" 1%d: a%d\n", 18)),
