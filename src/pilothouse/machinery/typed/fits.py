@@ -137,8 +137,12 @@ def _structs_fit(schema: Schema) -> AllFit:
         if not _STRUCTS.issuperset(map(type, values)):
             return False
         full = [*filter(None, values)]  # empty ones fit
-        names = set(chain.from_iterable(full)) if len(full) >= _MANY else ()
-        if not names or len(names) * len(full) > _SPARSE * sum(map(len, full)):
+        if not all(map(one, full[:_MANY])):  # what is bad mostly is so from the beginning
+            return False
+        if len(full) <= _MANY:
+            return True
+        names = set(chain.from_iterable(full))
+        if len(names) * len(full) > _SPARSE * sum(map(len, full)):
             return all(map(one, full))
         for name in names:
             check = columns.get(name)
@@ -175,7 +179,10 @@ _PLAIN: Final[tuple[frozenset[type], ...]] = (frozenset({str}), frozenset({int})
 
 def apart(shape: Shape, items: list[Any]) -> bool:
     """Whether items of a SET or KEYED surely are what such lists may have, each there once."""
-    return (_keyed_apart if shape.kind == KEYED else _set_apart)(shape, items)
+    are_apart = _keyed_apart if shape.kind == KEYED else _set_apart
+    if len(items) > _MANY and not are_apart(shape, items[:_MANY]):  # what is bad mostly is so from the beginning
+        return False
+    return are_apart(shape, items)
 
 
 def _set_apart(shape: Shape, items: list[Any]) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
 from pilothouse.machinery.typed.printed import plain_of, plains_of
@@ -109,6 +110,7 @@ _PLAIN_KEY: Final = re.compile(_KEY).sub
 _EQUALS: Final = r"\1=\2"
 
 
+@remembered(1024)
 def element_text(element: str) -> str:
     """`.name`, `[name="x"]`, `[="x"]` or `[3]`."""
     kind, _, rest = element.partition(":")

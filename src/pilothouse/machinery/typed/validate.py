@@ -16,6 +16,7 @@ from pilothouse.machinery.typed.text import element_text, path_text, plain, synt
 
 _MOST_TEXT: Final = 1 << 20  # signs of all that is told
 _SHALLOW: Final = 8  # lists and maps in each other
+_FEW: Final = 16  # items each of which is soon asked
 _Path = tuple[Any, str] | None  # (where the parent is, element); None is the root
 
 
@@ -128,7 +129,7 @@ class _Walk:
 
     def _doubtful(self, schema: Schema, items: list[Any], element: Callable[[int], str]) -> Iterator[tuple[Any, str]]:
         """The items that may not fit, each with its path element, which `element` tells of its place."""
-        fine = all_fit(schema) if self._depth + 1 < _SHALLOW else _surely_not
+        fine = all_fit(schema) if self._depth + 1 < _SHALLOW and len(items) > _FEW else _surely_not
         return ((item, element(at)) for at, item in doubtful(items, fine))
 
     def _items(self, schema: Schema, items: Iterator[tuple[Any, str]], path: _Path) -> None:
