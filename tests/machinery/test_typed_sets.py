@@ -91,6 +91,19 @@ def test_reading_what_was_written_gives_the_same(a: frozenset[Path]) -> None:
     assert all(contains(node, path) for path in a)
 
 
+@given(st.sampled_from(["f:{}", "v:{}", "x"]), st.integers(0, 2**32))
+@settings(deadline=None, max_examples=20)
+def test_reading_a_wide_set_is_reading_each_of_its_elements(form: str, seed: int) -> None:
+    rng = random.Random(seed)
+    words = ["".join(rng.choices('ab "!\\\n<é', k=rng.randrange(5))) for _ in range(200)]
+    shown = [json.dumps(word, ensure_ascii=rng.random() < 0.02) if form != "f:{}" else word for word in words]
+    elements = [(form if form != "x" else rng.choice(['k:{{"b":{}}}', "v:{}"])).format(word) for word in shown]
+    sent = {"f:a": {element: {} for element in [*elements, "."]}}
+    read = [next(iter(fieldsv1.read({"f:a": {element: {}}})["f:a"])) for element in elements]
+    expected = of_paths(("f:a",), *(("f:a", element) for element in read))
+    assert json.dumps(fieldsv1.read(sent)) == json.dumps(expected)
+
+
 @given(SETS)
 def test_nothing_changes_nothing(a: frozenset[Path]) -> None:
     node = of_paths(*a)

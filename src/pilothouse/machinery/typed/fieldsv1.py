@@ -6,11 +6,17 @@ from __future__ import annotations
 
 import json
 import re
+from json.encoder import encode_basestring
 from typing import Any, Final
 
+import orjson
+
+from pilothouse.kit.sorting import in_order
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
 from pilothouse.machinery.typed.shape import json_text
 
+_MANY: Final = 64  # elements which are worth a look at all of them together
+_PLAIN_LEAVES: Final = frozenset({dict, type(None)})
 MAX_DEPTH: Final = 200  # of paths; no type is as deep, and a hostile entry shall not exhaust the stack
 
 # Values that are written in one way only, and keys of one name.
@@ -32,6 +38,10 @@ def _read(value: Any, depth: int) -> Node:
         raise ValueError("expected an object")
     if depth > MAX_DEPTH:
         raise ValueError("too deep")
+    if len(value) >= _MANY and _PLAIN_LEAVES.issuperset(map(type, value.values())) and not any(value.values()):
+        known = _ordered_leaves(list(value))
+        if known is not None:
+            return dict.fromkeys(known, LEAF)
     out: Node = {}
     for text, below in value.items():
         if text == SELF:
@@ -47,6 +57,24 @@ def _read(value: Any, depth: int) -> Node:
             continue  # nothing known below, and no member itself
         out[element] = child
     return ordered(out)
+
+
+def _ordered_leaves(texts: list[str]) -> list[str] | None:
+    """Elements of one kind in order, if they surely are in their canonical form: fields, and texts of a set."""
+    own = [SELF] if SELF in texts else []
+    rest = [text for text in texts if text != SELF] if own else texts
+    kinds = {text[:2] for text in rest}
+    if kinds == {"f:"}:
+        return own + in_order(rest)
+    if kinds != {"v:"}:
+        return None
+    try:
+        values = orjson.loads(f"[{','.join([text[2:] for text in rest])}]")
+    except orjson.JSONDecodeError:
+        return None
+    if set(map(type, values)) != {str} or list(map("v:".__add__, map(encode_basestring, values))) != rest:
+        return None
+    return own + list(map("v:".__add__, map(encode_basestring, in_order(values))))
 
 
 def _leaf(value: Any) -> Node:
