@@ -431,3 +431,35 @@ def test_one_wrong_object_among_many(wrong: Any) -> None:
     assert refusal("SecretVolumeSource", few) == refusal("SecretVolumeSource", many)
     unknown = orjson.dumps({"items": [*items, {"keys": "b"}, *items, {"b": 1}]}).decode()
     assert found("SecretVolumeSource", unknown) == ['unknown field "items[1000].keys"', 'unknown field "items[2001].b"']
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '{"key":"a","key":"b"}', '{"key":1,"key":"b"}', '{"key":"a","key":1}', '{"key":"a","x":1,"x":2}',
+        '{"mode":1.5}', '{"key":"a","mode":1,"mode":2}',
+    ],
+)  # fmt: skip
+def test_one_object_among_many_that_repeats_a_member(wrong: str) -> None:
+    usual = '{"key":"k","path":"p"}'
+    few = f'{{"items":[{usual},{wrong},{{"y":1}}]}}'
+    many = f'{{"items":[{",".join([usual] * 999)},{usual},{wrong},{{"y":1}},{",".join([usual] * 999)}]}}'
+    hidden = f'{{"items":[{usual},{wrong},{{"y":1}}],"items":[{",".join([usual] * 999)}],"items":[]}}'
+    findings, many_findings = Findings(), Findings()
+    schema = builtin_types().get(CORE, "SecretVolumeSource")
+    answers = []
+    for document, notes in ((few, findings), (many, many_findings), (hidden, Findings())):
+        try:
+            decode_json(schema, document.encode(), notes)
+            answers.append("")
+        except DecodeError as refused:
+            answers.append(str(refused))
+    assert answers[0] == answers[1] == answers[2]
+    shifted = [text.replace("[1]", "[1000]").replace("[2]", "[1001]") for text in findings.strict]
+    assert many_findings.strict == shifted or answers[0]
+
+
+def test_what_is_in_a_member_that_does_not_count_is_told() -> None:
+    usual = '{"key":"k","path":"p"}'
+    document = f'{{"items":[{",".join([usual] * 500)},{{"x":1}}],"items":[{usual}]}}'
+    assert found("SecretVolumeSource", document) == ['unknown field "items[500].x"', 'duplicate field "items"']

@@ -376,7 +376,7 @@ _PLAIN: Final = _SETTLED | {int, dict, list}
 
 
 _META_NAMES: Final = {"apiversion": "apiVersion", "kind": "kind"}
-_META_LONGEST: Final = 12  # characters
+_META_LENGTHS: Final = frozenset(map(len, _META_NAMES))  # characters, as many in any case
 
 
 def type_meta(value: Any, *, exact: bool = True) -> tuple[str, str]:
@@ -395,8 +395,8 @@ def type_meta(value: Any, *, exact: bool = True) -> tuple[str, str]:
         api_version, kind = value.get("apiVersion", ""), value.get("kind", "")
         if api_version.__class__ is str and kind.__class__ is str:
             return api_version, kind
-    for key, item in value.items():
-        name = _META_NAMES.get(key.lower()) if len(key) < _META_LONGEST else None
+    for key in [key for key in value if len(key) in _META_LENGTHS]:
+        name, item = _META_NAMES.get(key.lower()), value[key]
         if name is None or item is None or (exact and name != key):
             continue
         if item.__class__ is not str:

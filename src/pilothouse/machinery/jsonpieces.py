@@ -62,7 +62,7 @@ def loads(data: bytes) -> Any:
         return orjson.loads(data)
     try:
         return _Pieces(data).read()
-    except (orjson.JSONDecodeError, _Odd):
+    except _Odd:
         return orjson.loads(data)  # or it says what is wrong
 
 
@@ -233,7 +233,10 @@ class _Pieces:
         """Takes the elements up to `end` into their container."""
         if self.at < end:
             run = self.data[self.at : end]
-            made = orjson.loads(b"{%b}" % run if into.__class__ is dict else b"[%b]" % run)
+            try:
+                made = orjson.loads(b"{%b}" % run if into.__class__ is dict else b"[%b]" % run)
+            except orjson.JSONDecodeError as wrong:
+                raise self._placed(wrong) from None
             if made:
                 self.expected = False
                 if into.__class__ is dict:
@@ -241,6 +244,12 @@ class _Pieces:
                 else:
                     into += made
         self.at = end
+
+    def _placed(self, wrong: orjson.JSONDecodeError) -> orjson.JSONDecodeError:
+        """What is wrong with elements that are parsed on their own, with its place in the document, in characters."""
+        before = self.data[: self.at]
+        count = len(before) if before.isascii() else len(before.decode("utf-8", "replace"))
+        return orjson.JSONDecodeError(wrong.msg, "", count + max(0, wrong.pos - 1))
 
     def _step(self) -> None:
         """Over the comma behind an element."""

@@ -285,6 +285,7 @@ _are_domain_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN % ('/', '/')})?{_P
 are_label_values: Final = _all_formed(_PLAIN_VALUE % 0)
 are_config_keys: Final = _all_formed(r"(?!\.)[-._a-zA-Z0-9]{1,253}")
 are_environment_names: Final = _all_formed(_ENVIRONMENT_FORM)
+are_c_identifiers: Final = _all_formed(_C_IDENTIFIER_FORM)
 are_header_names: Final = _all_formed(_HEADER_FORM)
 
 

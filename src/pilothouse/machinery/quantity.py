@@ -32,6 +32,7 @@ _FORM: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[
 _EXPONENT: Final = re.compile(r"[eE][-+]?[0-9]+", re.ASCII)
 _DECIMALS: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARIES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_is_canonical: Final = re.compile(r"(?!0)[0-9]{1,18}(?<!000)[numkMGTPE]?", re.ASCII).fullmatch  # as are most
 _STEPS: Final = {suffix: 10 ** (9 + power) for suffix, power in _DECIMALS.items()}
 _DECIMAL_NAMES: Final = {power: name for name, power in _DECIMALS.items()}
 _BINARY_NAMES: Final = ("", *_BINARIES)
@@ -224,6 +225,8 @@ def shown(text: str) -> str:
 
 
 def _shown(text: str) -> str:
+    if _is_canonical(text):
+        return text
     text = text.strip(" ")
     quantity, kept = _read(text)
     return text if kept else str(quantity)

@@ -42,6 +42,19 @@ def test_a_device_has_so_many_taints():
     ]
 
 
+def test_conditions_of_binding_and_of_its_failure_are_others_however_many():
+    wanted, failed = [f"w{number}" for number in range(50_000)], [f"f{number}" for number in range(50_000)]
+    path = "spec.devices[0].bindingFailureConditions"
+    too_many = "Too many: 50000: must have at most 4 items"
+    causes = SLICES.causes(offer({"name": "d", "bindingConditions": wanted, "bindingFailureConditions": failed}))
+    assert causes == [("spec.devices[0].bindingConditions", too_many), (path, too_many)]
+    failed[40_000:] = ["f0", "w7", "w 8"]
+    causes = SLICES.causes(offer({"name": "d", "bindingConditions": wanted, "bindingFailureConditions": failed}))
+    overlaps = 'Invalid value: "w7": bindingFailureConditions must not overlap with bindingConditions'
+    assert causes[2:4] == [(f"{path}[40000]", 'Duplicate value: "f0"'), (f"{path}[40001]", overlaps)]
+    assert [told for told, _ in causes[4:]] == [f"{path}[40002]"]
+
+
 def test_a_device_consumes_of_two_sets_of_counters():
     counters = {"m": {"value": "1"}}
     consumed = [{"counterSet": name, "counters": counters} for name in ("a", "b", "c")]

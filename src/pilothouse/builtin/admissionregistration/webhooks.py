@@ -58,7 +58,7 @@ def _review_versions(value: Object, field: Field) -> None:
         field.required("admissionReviewVersions", f"must specify one of {known}")
         return
     again = {index for index, _ in repeated(versions, str)}
-    for index, version in field.numbered(versions):
+    for index, version in field.numbered(versions) if again else field.doubtful(versions, names.are_labels_1035):
         path = f"admissionReviewVersions[{index}]"
         if index in again:
             field.invalid(path, version, "duplicate version")

@@ -19,7 +19,7 @@ from pilothouse.builtin.shared.volumesources import LONG_TARGET, PERSISTENT, one
 from pilothouse.builtin.shared.volumewarnings import OLD_SOURCES
 from pilothouse.machinery import names
 from pilothouse.machinery.quantitylists import are_positive
-from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, on_update, rules, sorted_map
+from pilothouse.machinery.rules import IMMUTABLE, Field, Rule, at, defaults, on_update, rules
 from pilothouse.machinery.times import format_time
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
@@ -97,7 +97,7 @@ def _capacity(spec: Mapping[str, Any], field: Field) -> None:
     if not capacity:
         field.required("capacity")
     if "storage" not in capacity or len(capacity) > 1:
-        field.not_supported("capacity", sorted_map(capacity) or None, ("storage",))
+        field.not_supported("capacity", capacity or None, ("storage",))
     for name in field.names(capacity, lambda some: are_positive(list(map(capacity.__getitem__, some)))):
         amount = nanos(capacity[name])
         if amount < 0:

@@ -92,7 +92,7 @@ def _selector(spec: Object, field: Field) -> None:
     if selector is None:
         return
     expressions: Sequence[Object] = selector.get("matchExpressions") or ()
-    for one in expressions:
+    for one in field.until_full(expressions):
         before = len(field.found)
         _expression(one, spec, field)
         if len(field.found) > before:

@@ -46,8 +46,15 @@ def drop_gated(device: Object) -> None:
 # -- first half
 
 
+def _is_long(attribute: Object) -> bool:
+    """Whether there is a text in it that must be looked at."""
+    return attribute.get("version") is not None or len(attribute.get("string") or "") > _LONGEST_TEXT
+
+
 def _attributes(value: Mapping[str, Object], field: Field) -> None:
-    for name in field.names(value):
+    for name in field.names(
+        value, lambda some: words.are_plain(some) and not any(_is_long(value[one]) for one in some)
+    ):
         attribute = value[name]
         field.within("attributes", words.qualified_name, name)
         text, version = attribute.get("string"), attribute.get("version")
@@ -63,7 +70,11 @@ def _attributes(value: Mapping[str, Object], field: Field) -> None:
 
 def _capacities(value: Object, field: Field) -> None:
     capacities: Mapping[str, Object] = value.get("capacity") or {}
-    for name in field.names(capacities):
+
+    def limited(name: str) -> bool:
+        return capacities[name].get("requestPolicy") is not None
+
+    for name in field.names(capacities, lambda some: words.are_plain(some) and not any(map(limited, some))):
         field.within("capacity", words.qualified_name, name)
         policy = capacities[name].get("requestPolicy")
         if policy is None:
@@ -106,12 +117,16 @@ def binding(value: Object, field: Field) -> None:
         if len(items) > _MOST_BINDING:
             field.too_many(name, len(items), _MOST_BINDING)
         again = {index for index, _ in repeated(items, str)}
-        for index, item in field.numbered(items):
+        others = set(wanted) if items is failed else set()
+        fine = names.are_qualified_names
+        for index, item in (
+            field.numbered(items) if again or not others.isdisjoint(items) else field.doubtful(items, fine)
+        ):
             path = f"{name}[{index}]"
             field.all_invalid(path, item, names.qualified_name(item))
             if index in again:
                 field.duplicate(path, item)
-            elif items is failed and item in wanted:
+            elif item in others:
                 field.invalid(path, item, "bindingFailureConditions must not overlap with bindingConditions")
     if wanted and not failed:
         field.invalid(

@@ -92,6 +92,11 @@ def qualified_name(value: str, field: Field) -> None:
         _identifier(name, field)
 
 
+def are_plain(values: Sequence[str]) -> bool:
+    """Whether surely all are good for `qualified_name`: short identifiers."""
+    return names.are_c_identifiers(values) and max(map(len, values)) <= _LONGEST_ID
+
+
 def fully_qualified_name(value: str, field: Field) -> None:
     """As a qualified name, and the domain must be there; in the words of the declarative rules."""
     domain, slash, name = value.partition("/")

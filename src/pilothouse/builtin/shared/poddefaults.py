@@ -126,6 +126,8 @@ def volume_defaults(volume: dict[str, Any]) -> None:
     if len(volume) < 2 and (not volume or "name" in volume):
         volume["emptyDir"] = {}
         return
+    if _VOLUME_TYPES.keys().isdisjoint(volume):
+        return
     for kind, inner in volume.items():
         if kind in _VOLUME_TYPES and inner is not None:
             _VOLUME_TYPES[kind](inner)

@@ -186,7 +186,7 @@ def _host_aliases(items: Sequence[Object], field: Field) -> None:
     for index, value in field.numbered(items):
         address = value.get("ip", "")
         field.all_invalid(f"[{index}].ip", address, words.address(address))
-        for name_index, name in field.numbered(value.get("hostnames") or ()):
+        for name_index, name in field.doubtful(value.get("hostnames") or (), words.are_subdomains):
             field.all_invalid(f"[{index}].hostnames[{name_index}]", name, words.subdomain(name))
 
 

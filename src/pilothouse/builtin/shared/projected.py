@@ -197,6 +197,11 @@ def _one(source: Object, field: Field, path: str, paths: _Paths) -> None:
         field.forbidden(path, "may not specify more than 1 volume type per source")
 
 
+def _are_nothing(sources: Sequence[Object]) -> bool:
+    """Whether there is nothing in some sources to be wrong."""
+    return not any(sources)
+
+
 def _token_path(path: str, field: Field) -> None:
     """Told at the volume. A token's path is not compared with the others."""
     if not path:
@@ -209,5 +214,5 @@ def projected(value: Object, field: Field) -> None:
     """A projected volume."""
     mode("defaultMode", value.get("defaultMode"), field)
     paths = _Paths()
-    for index, source in field.numbered(value.get("sources") or ()):
+    for index, source in field.doubtful(value.get("sources") or (), _are_nothing):
         _one(source, field, f"sources[{index}]", paths)

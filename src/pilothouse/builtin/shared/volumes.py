@@ -158,11 +158,8 @@ def volumes(items: Sequence[Object], field: Field, pod: str = "") -> dict[str, O
             field.prefix(before, f"[{index}]")
             if field.full:
                 break
-    if one_each:
-        left = [value for index, value in enumerate(items) if index not in seen]
-        if field.full:  # not all were looked at
-            left = [value for value in left if _are_plain([value])]
-        found.update((value["name"], value) for value in left)
+    if one_each and not field.full:
+        found.update((value["name"], value) for index, value in enumerate(items) if index not in seen)
     return found
 
 

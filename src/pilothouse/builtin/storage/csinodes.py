@@ -32,8 +32,10 @@ def _id(value: str, field: Field) -> None:
 
 def _topology_keys(value: Object, field: Field) -> None:
     """Told at the driver, not at the key."""
+    keys: Sequence[str] = value.get("topologyKeys") or ()
     seen: set[str] = set()
-    for _, key in field.numbered(value.get("topologyKeys") or ()):
+    once = len(set(keys)) == len(keys)
+    for _, key in field.doubtful(keys, names.are_qualified_names) if once else field.numbered(keys):
         if key in seen:
             field.duplicate("", key)
             continue

@@ -50,6 +50,8 @@ _PAIR: Final = _OPENS + _CLOSES
 _PASSES: Final = 3
 _SPACE: Final = b" \t\r\n"
 _TORN: Final = (b"[]", b"{}", b",]", b",}", b":]", b":}", b"[,", b"{,", b"}:", b"]:")
+# Behind a digit that is in no escape.
+_EXPONENT: Final = re.compile(rb"[eE](?<=[0-9].)(?<!\\u..)(?<!\\u...)(?<!\\u....)[+-]?[0-9]{3,}")
 _BLANK: Final = bytes(0x20 if byte in b"[]" else byte for byte in range(256))
 
 
@@ -214,6 +216,8 @@ def _is_json(text: bytes) -> bool:
         flat = b"[%b]" % flat.translate(_BLANK)
     elif b"[" not in flat:
         flat = b"{%b}" % flat[1:].replace(b": {", b":0,").replace(b":{", b":0,").replace(b"}", b" ")
+    if b"e" in flat or b"E" in flat:
+        flat = _EXPONENT.sub(b"e0", flat)  # nor is a number that is too great
     try:
         jsonpieces.loads(flat)
     except orjson.JSONDecodeError as refused:

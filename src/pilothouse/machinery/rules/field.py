@@ -7,7 +7,8 @@ caller puts its own step in front, and only if something was found. So a valid o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from operator import is_
+from itertools import islice
+from operator import is_, le
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -68,9 +69,10 @@ def as_json(value: Any) -> str:
 def _by_key(value: Any) -> Any:
     """With long maps in order. What is in long lists is not worth a look."""
     if isinstance(value, dict):
-        if set(map(type, value.values())).isdisjoint(_CONTAINERS):
-            return {name: value[name] for name in in_order(value)} if len(value) > RUN else value
-        return {name: _by_key(value[name]) for name in (in_order(value) if len(value) > RUN else value)}
+        names = in_order(value) if len(value) > RUN and not all(map(le, value, islice(value, 1, None))) else value
+        if not set(map(type, value.values())).isdisjoint(_CONTAINERS):
+            return {name: _by_key(value[name]) for name in names}
+        return value if names is value else {name: value[name] for name in names}
     if isinstance(value, list) and len(value) <= RUN:
         ordered = list(map(_by_key, value))
         return value if all(map(is_, ordered, value)) else ordered
