@@ -187,6 +187,21 @@ JSONS: Final[tuple[Body, ...]] = (
     ("managed fields", "configmaps",
      lambda: b'{"metadata":{"managedFields":[{"fieldsV1":{' + b",".join(b'"f:%d":{}' % n for n in range(SIZE // 12))
      + b"}}]}}"),
+    ("sources with nothing in them", "pods",
+     lambda: b'{"spec":{"volumes":[{"projected":{"sources":[' + fill(b"{},") + b"{}]}}]}}"),
+    ("sources of a volume", "pods",
+     lambda: b'{"spec":{"volumes":[{"projected":{"sources":['
+     + b",".join(b'{"secret":{"name":"a%d"}}' % n for n in range(SIZE // 30)) + b"]}}]}}"),
+    ("host names", "pods",
+     lambda: b'{"spec":{"hostAliases":[{"hostnames":[' + b",".join(b'"a%d"' % n for n in range(SIZE // 9)) + b"]}]}}"),
+    ("tolerations, the last one of the wrong type", "pods",
+     lambda: b'{"spec":{"tolerations":[' + b",".join(b'{"key":"a%d"}' % n for n in range(SIZE // 16)) + b",true]}}"),
+    ("ports, and a member twice in the last one", "services",
+     lambda: b'{"spec":{"ports":[' + b",".join(b'{"name":"p%d","port":80}' % n for n in range(SIZE // 27))
+     + b',{"name":"a","name":"a"}]}}'),
+    ("scopes that are selected", "resourcequotas",
+     lambda: b'{"spec":{"scopeSelector":{"matchExpressions":['
+     + b",".join(b'{"scopeName":"a%d"}' % n for n in range(SIZE // 22)) + b"]}}}"),
 )  # fmt: skip
 
 

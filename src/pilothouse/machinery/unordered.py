@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pilothouse.kit import sorting
 from pilothouse.kit.runs import RUN
 
+_CONTAINERS: Final = {dict, list}
 Unordered = list[dict[str, Any]]  # maps that are not by key so far
 
 
@@ -25,8 +26,9 @@ def put_all_in_order(value: Any) -> None:
     if value.__class__ is dict:
         if len(value) > RUN:
             put_in_order([value])
-        for item in value.values():
-            put_all_in_order(item)
-    elif value.__class__ is list:
+        if not set(map(type, value.values())).isdisjoint(_CONTAINERS):
+            for item in value.values():
+                put_all_in_order(item)
+    elif value.__class__ is list and not set(map(type, value)).isdisjoint(_CONTAINERS):
         for item in value:
             put_all_in_order(item)

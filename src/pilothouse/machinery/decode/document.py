@@ -103,7 +103,7 @@ def decode_parsed(
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if strict.inexact or not (data is None or surely_unique(data, value)):
-        return _again(schema, dumps(value) if data is None else data, strict)
+        return _again(schema, dumps(value) if data is None else data, strict, None if strict.inexact else made)
     if strict.unknown and findings is not None:
         explain(schema, value, findings, fits=True)
     return made
@@ -125,9 +125,19 @@ def decode_once(
     return _again(schema, dumps(value), strict) if strict.inexact else made
 
 
-def _again(schema: Schema, data: bytes, findings: Findings) -> dict[str, Any]:
-    """The same from the exact form of the document."""
+def _are_merged(pairs: list[tuple[str, Any]]) -> bool:
+    """Whether an object that repeats members may repeat one that is an object: of others, the last counts."""
+    names = [name for name, item in pairs if item.__class__ is dict]
+    return len(set(names)) < len(names)
+
+
+def _again(schema: Schema, data: bytes, findings: Findings, made: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The same from the exact form of the document. `made`: the object, unless an inexact number is in it."""
     value, repeated = exact(outline(schema, data, sound=True))
+    if made is not None and not any(map(_are_merged, repeated.values())):
+        if findings.unknown or repeated:
+            explain(schema, value, findings, repeated, fits=True)
+        return made
     findings.reset()
     try:
         made = struct_decoder(schema)(value, findings)

@@ -8,18 +8,20 @@ client sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain, compress, repeat
 from operator import is_, is_not
 from typing import Any, Final
 
-from pilothouse.kit.runs import doubtful
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import schema as s
 from pilothouse.machinery import times
 from pilothouse.machinery.decode.columns import suspects
 from pilothouse.machinery.decode.findings import DecodeError, Findings
+from pilothouse.machinery.decode.generate import REFUSALS, list_decoder
 from pilothouse.machinery.decode.places import FITS, ending_fields, ends_decoding, field_places
 from pilothouse.machinery.decode.scalars import (
     INT32_LEAST,
@@ -31,8 +33,10 @@ from pilothouse.machinery.decode.scalars import (
     unbase64,
 )  # fmt: skip
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
+from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
+from pilothouse.machinery.jsondeep import levels
 from pilothouse.machinery.schema import Schema
 
 _CONTAINERS: Final = frozenset((s.STRUCT, s.MAP, s.LIST))
@@ -203,9 +207,26 @@ class _Walk:
 
     def _picked(self, schema: Schema, values: list[Any]) -> Iterable[tuple[int, Any]]:
         """Index and item of those that may have something to tell."""
-        if self.suspects is None or self.unsearched or schema.kind not in _CONTAINERS:
+        if self.unsearched or schema.kind not in _CONTAINERS:
             return enumerate(values)
+        if self.suspects is None:
+            long = len(values) > RUN and schema.kind == s.STRUCT
+            return doubtful(values, partial(self._are_plain, schema)) if long else enumerate(values)
         return compress(enumerate(values), map(self.suspects.__contains__, map(id, values)))
+
+    def _are_plain(self, schema: Schema, objects: Sequence[Any]) -> bool:
+        """Whether there is nothing to tell of some objects of a list: they are decoded to find out."""
+        if self.repeated and not all(self.repeated.keys().isdisjoint(map(id, level)) for _, level in levels(objects)):
+            return False
+        if self.fits and not self.findings.unknown:
+            return True
+        findings = Findings()
+        findings.big = True
+        try:
+            list_decoder(schema)([*objects], findings)
+        except (*REFUSALS, APIError, RecursionError):
+            return False
+        return not findings.unknown and not findings.inexact
 
     def _first_wrong(self, schema: Schema, values: Collection[Any]) -> None:
         """Scalars of which only the first that does not fit can be told of."""
