@@ -10,10 +10,11 @@ from pilothouse.builtin.shared.addresses import network_warnings, old_network
 from pilothouse.builtin.shared.amounts import NANO, nanos, round_amounts
 from pilothouse.builtin.shared.internals import internal
 from pilothouse.builtin.shared.resources import INTEGERS
-from pilothouse.builtin.shared.scheduling import EFFECTS
+from pilothouse.builtin.shared.scheduling import EFFECTS, TOLERATED
 from pilothouse.machinery import names
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.rules import NOT_NEGATIVE, Field, at, defaults, on_update, repeated, rules, shown
+from pilothouse.machinery.rules.alike import are_alike
 from pilothouse.registry.behaviour import Behaviour, Context, Object, Part
 
 _INFO: Final = (
@@ -54,10 +55,16 @@ _fill: Final = defaults(
 )
 
 
+def _are_good_taints(items: Sequence[Any]) -> bool:
+    """Whether surely nothing is wrong with some taints that all have other keys."""
+    return "key" in items[0] and items[0].get("effect") in EFFECTS and are_alike(items, TOLERATED)
+
+
 def taints(items: Sequence[Mapping[str, Any]], field: Field) -> None:
     """Told from the list. A key may have several effects, but each once."""
     seen: set[tuple[str, str]] = set()
-    for index, one in field.numbered(items):
+    once = len({(one.get("key", ""), one.get("effect", "")) for one in items}) == len(items)
+    for index, one in field.doubtful(items, _are_good_taints) if once else field.numbered(items):
         key, effect, value = one.get("key", ""), one.get("effect", ""), one.get("value", "")
         field.all_invalid(f"[{index}].key", key, names.qualified_name(key))
         whys = names.label_value(value)
