@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from pilothouse.builtin.shared.internals import is_too_long
 from pilothouse.kit.record import record
 from pilothouse.registry.behaviour import Object
 
@@ -55,7 +56,11 @@ def rule_form(rule: Object) -> Object:
 
 
 def schema_form(schema: Object) -> Object:
-    """A schema in the original's own form."""
+    """A schema in the original's own form. One that is very long is shown as it was sent."""
+    return schema if is_too_long(schema) else _schema_form(schema)
+
+
+def _schema_form(schema: Object) -> Object:
     return {go: _part(name, schema.get(name, zero)) for go, name, zero in _SCHEMA}
 
 
@@ -70,18 +75,18 @@ def _part(name: str, value: Any) -> Any:
         return None
     if name == "items":
         if isinstance(value, list):
-            return {"Schema": None, "JSONSchemas": [schema_form(one) for one in value]}
-        return {"Schema": schema_form(value), "JSONSchemas": None}
+            return {"Schema": None, "JSONSchemas": [_schema_form(one) for one in value]}
+        return {"Schema": _schema_form(value), "JSONSchemas": None}
     if name == "not":
-        return schema_form(value)
+        return _schema_form(value)
     if name in _SCHEMA_LISTS:
-        return [schema_form(one) for one in value]
+        return [_schema_form(one) for one in value]
     if name in _SCHEMA_MAPS:
-        return {key: schema_form(value[key]) for key in sorted(value)}
+        return {key: _schema_form(value[key]) for key in sorted(value)}
     if name in _OR_BOOL:
         if isinstance(value, bool):
             return {"Allows": value, "Schema": None}
-        return {"Allows": True, "Schema": schema_form(value)}
+        return {"Allows": True, "Schema": _schema_form(value)}
     if name == "x-kubernetes-validations":
         return [_named(one, _RULE) for one in value]
     return value
@@ -124,9 +129,11 @@ def _column(value: Object) -> Object:
 
 
 def versions_form(versions: Sequence[Object] | None) -> list[Object] | None:
-    """`spec.versions` in the original's own form."""
+    """`spec.versions` in the original's own form. What is very long is shown as it was sent."""
     if versions is None:
         return None
+    if is_too_long(versions):
+        return list(versions)
     top = shared(versions)
     return [_version(one, top) for one in versions]
 
@@ -136,7 +143,7 @@ def _version(value: Object, top: Shared) -> Object:
     form: Object | None = None
     if schema is not None and not top.schema:
         root = schema.get("openAPIV3Schema")
-        form = {"OpenAPIV3Schema": schema_form(root) if root is not None else None}
+        form = {"OpenAPIV3Schema": _schema_form(root) if root is not None else None}
     return {
         **_named(value, _VERSION),
         "Schema": form,

@@ -11,10 +11,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from pilothouse.builtin.types import CORE, META, builtin_types
 from pilothouse.machinery import schema as s
+from pilothouse.machinery.jsoncodec import compact
 from pilothouse.machinery.schema import Field, Schema
 
 # JSON names whose Go names are not just capitalized.
@@ -136,12 +135,18 @@ def _zero(schema: Schema) -> Any:
     return {s.STRING: "", s.BOOL: False, s.INT32: 0, s.INT64: 0, s.QUANTITY: "0", s.INT_OR_STRING: 0}.get(schema.kind)
 
 
+def is_too_long(value: Any) -> bool:
+    """Whether a value is so long that its internal form, which may be twenty times as long, is not made."""
+    text = compact(value)
+    return text is None or len(text) > _LONGEST
+
+
 def internal(type_name: str, value: Mapping[str, Any], package: str = CORE) -> dict[str, Any]:
     """The internal form of a struct of `package`, as a dict in the order of its fields.
 
     What is so long that nobody would read it is shown as it was sent: the form of a short volume has 900 characters.
     """
-    if len(orjson.dumps(value)) > _LONGEST:
+    if is_too_long(value):
         return dict(value)
     return _struct(value, builtin_types().get(package, type_name))
 
@@ -152,7 +157,7 @@ def internals(
     """As `internal`, of a list; None where there is none."""
     if values is None:
         return None
-    if len(orjson.dumps(values)) > _LONGEST:
+    if is_too_long(values):
         return list(map(dict, values))
     return [internal(type_name, one, package) for one in values]
 
@@ -162,7 +167,7 @@ def diff(type_name: str, old: Mapping[str, Any], new: Mapping[str, Any], package
 
     Empty where they are so long that nobody would read it (and comparing them could take minutes).
     """
-    if len(orjson.dumps(old)) + len(orjson.dumps(new)) > _LONGEST:
+    if is_too_long([old, new]):
         return ""
     before = json.dumps(internal(type_name, old, package), indent=1, ensure_ascii=False).splitlines()
     after = json.dumps(internal(type_name, new, package), indent=1, ensure_ascii=False).splitlines()

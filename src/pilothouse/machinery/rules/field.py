@@ -16,6 +16,7 @@ import orjson
 from pilothouse.kit.runs import RUN, doubtful, doubtful_names
 from pilothouse.kit.sorting import in_order, smallest_first
 from pilothouse.machinery.errors import MOST_CAUSES, Cause
+from pilothouse.machinery.jsoncodec import dumps
 from pilothouse.machinery.rules.alike import Free, are_alike
 
 _LEAST: Final = len('"a":"",')  # signs of JSON for a member of a map
@@ -55,15 +56,22 @@ def as_json(value: Any) -> str:
 
     Keys keep their order, but those of long maps: these may be in disorder as long as they are judged.
     """
-    text = orjson.dumps(value).decode()
+    text = _text(value)
     if len(text) > _LEAST * RUN:
         ordered = _by_key(value)
         if ordered is not value:
-            text = orjson.dumps(ordered).decode()
+            text = _text(ordered)
     for char, escape in _HTML.items():
         if char in text:
             text = text.replace(char, escape)
     return text
+
+
+def _text(value: Any) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # very deep, or with numbers that Go writes in its own way
+        return dumps(value).decode()
 
 
 def _by_key(value: Any) -> Any:
