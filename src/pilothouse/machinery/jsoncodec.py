@@ -327,9 +327,11 @@ def _only_plain(kinds: set[type], items: list[Any]) -> bool:
     return kinds <= _PLAIN
 
 
-def has_whole_float(value: Any) -> bool:
-    """Whether a value, or one inside of it, is a float that is written as an integer (`3.0`)."""
-    text = compact(value)
+def has_whole_float(value: Any, text: bytes | None = None) -> bool:
+    """Whether a value, or one inside of it, is a float that is written as an integer (`3.0`). `text`: what
+    `compact_shallow` makes of the value, if that is known.
+    """
+    text = text or compact(value)
     if text is not None:
         if not may_have_odd_floats(text):
             return False

@@ -107,7 +107,7 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
     findings = _findings(media_type, data, value, text) if strict else []
     if media_type == JSON_PATCH:  # its tests look at how a value is written
         checked = astold.with_texts(checked, data)
-    floats = media_type == STRATEGIC_PATCH and may_have_floats(data) and jsoncodec.has_whole_float(value)
+    floats = media_type == STRATEGIC_PATCH and may_have_floats(data) and jsoncodec.has_whole_float(value, text)
     nulls = text is None or mergepatch.may_have_nulls(text)
     return Patch(media_type, checked, schema, findings, floats=floats, nulls=nulls)
 
