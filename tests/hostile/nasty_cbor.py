@@ -68,6 +68,25 @@ def uneven(value: bytes, size: int = SIZE) -> bytes:
     return b"".join(text("x" * (number % 7) + str(number)) + value for number in range(size // 12))
 
 
+def any_members(values: Callable[[random.Random], bytes], size: int = SIZE) -> bytes:
+    """Members with such values, as an object without a count."""
+    chance = random.Random(size)
+    made = [text(f"k{number}") + values(chance) for number in range(size // 16)]
+    return b"\xbf" + b"".join(made) + b"\xff"
+
+
+def any_value(chance: random.Random, deeper: int = 3) -> bytes:
+    """A number, a text, a list or an object, as people's have them."""
+    kind = chance.randrange(10) if deeper else chance.randrange(4, 10)
+    if kind < 4:
+        items = [any_value(chance, deeper - 1) for _ in range(chance.randrange(4))]
+        named = kind > 1
+        head = bytes(((0xA0 if named else 0x80) | len(items),))
+        return head + b"".join((text(f"n{place}") if named else b"") + item for place, item in enumerate(items))
+    number = b"\x1a" + chance.randbytes(4)
+    return chance.choice((number, b"\x07", b"\xf5", b"\xf6", b"\xfb\x40" + chance.randbytes(7), text("some text")))
+
+
 _NOISE: Final = (b"\x81", b"\x82", b"\x83", b"\xa1", b"\x80", b"\xa0", b"\x41", b"\x61", b"\x40", *[b"\x01"] * 6)
 CBORS: Final[tuple[Body, ...]] = (
     ("empty objects", "pods", lambda: containers(listed(b"\xa0"))),
@@ -136,6 +155,15 @@ CBORS: Final[tuple[Body, ...]] = (
     ("noise of small lists", "pods", lambda: unknown(small((b"\x81", b"\x82", b"\x83", *[b"\x01"] * 5)))),
     ("one refused, and noise of small containers", "pods",
      lambda: b"\xa2" + text("y") + b"\xf7" + text("x") + small(_NOISE)),
+    ("any scalars at the top", "configmaps", lambda: any_members(lambda chance: any_value(chance, 0))),
+    ("any values at the top", "pods", lambda: any_members(any_value, SIZE // 2)),
+    ("any values for texts", "configmaps", lambda: b"\xa1" + text("data") + any_members(any_value, SIZE // 2)),
+    ("nothing for texts", "configmaps", lambda: b"\xa1" + text("data") + any_members(lambda _: b"\xf6")),
+    ("bytes for texts", "configmaps",
+     lambda: b"\xa1" + text("data") + any_members(lambda chance: b"\x4a" + chance.randbytes(10))),
+    ("bytes of any length for texts", "configmaps",
+     lambda: b"\xa1" + text("data")
+     + any_members(lambda chance: bytes((0x40 | (size := chance.randrange(20)),)) + chance.randbytes(size))),
     ("noise for texts", "configmaps", lambda: b"\xa1" + text("data") + small((*_NOISE, b"\x9f\x01\xff"))),
     ("owners", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("ownerReferences") + listed(b"\xa0")),

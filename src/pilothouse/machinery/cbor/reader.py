@@ -27,7 +27,7 @@ from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
 _LEAST: Final = rows.LEAST
-_FEW: Final = 16  # items of one byte
+_FEW: Final = 16  # items of one byte, or members that are stepped over
 _STRETCH: Final = 1 << 9  # bytes of members that are stepped over together, at first
 _PIECE: Final = 1 << 16  # items that one call makes
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
@@ -238,10 +238,10 @@ class _Reader(Steps):
                 values = self._values(list(plain), depth) if wanted else repeat(_NOTHING, len(names))
             if not names or values is None:
                 self.patience = at + length
-                before = at
+                before = left
                 if self._may_be_unwanted(made, depth):
                     at, left = self._passed(made, at, left, depth)
-                if at == before:
+                if before - left < _FEW:
                     break
                 continue
             before = len(made)
@@ -269,6 +269,8 @@ class _Reader(Steps):
         if names and self._are_wanted(made, names, depth):
             self.patience = at + length
             return at, left
+        if len(names) < _FEW:
+            self.patience = at + STRETCH
         self.stretch = min(4 * self.stretch, STRETCH) if 2 * length > len(latin) else _STRETCH
         before = len(made)
         made.update(zip(names, repeat(_NOTHING)))

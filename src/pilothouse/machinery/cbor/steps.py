@@ -14,7 +14,8 @@ from pilothouse.machinery.schema import Schema
 
 STRETCH: Final = 1 << 14  # bytes that are stepped over together,
 _FIRST: Final = 128  # at first
-_FEW: Final = 16  # items
+_SOME: Final = 4  # items, of which there may be no more,
+_FEW: Final = 16
 _MANY: Final = 256
 _OWN_TAGS: Final = 23  # up to this, some tags are looked at
 
@@ -37,7 +38,7 @@ class Steps(Places):
 
     def _over(self, at: int, left: int, depth: int) -> tuple[int, int]:
         """Steps over items of a list. The place behind them, and how many are left: none, if there is a count."""
-        data, few, slow = self.data, _FEW, _MANY
+        data, few, slow = self.data, 0 if left > 0 else _SOME, _MANY
         while left and not (left < 0 and data[at] == model.BREAK):
             if few or 0 < left < _FEW:
                 self.item(at, depth, 0)
