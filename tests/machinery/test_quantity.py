@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -105,3 +107,11 @@ def test_arithmetic_is_exact(one: int, other: int) -> None:
 @pytest.mark.parametrize(("sent", "answered"), [(" 1", "1"), ("1500m ", "1500m"), ("  +3 ", "+3"), (" 0.5Gi", "512Mi")])
 def test_spaces_around_a_quantity_do_not_count(sent: str, answered: str) -> None:
     assert shown(sent) == answered
+
+
+@pytest.mark.parametrize("text", ["0" * 300_000 + "!", "1." + "0" * 300_000 + "!", "1e" + "9" * 300_000 + "!"])
+def test_very_many_digits_with_something_odd_behind_them_are_refused_at_once(text: str) -> None:
+    began = time.process_time()
+    with pytest.raises(QuantityError):
+        shown(text)
+    assert time.process_time() - began < 1.0  # the square of their number would be hours

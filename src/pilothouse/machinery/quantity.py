@@ -28,7 +28,8 @@ WRONG_NUMBER: Final = "unable to parse numeric part of quantity"
 
 _NANO: Final = 10**9
 _MOST: Final = (2**63 - 1) * _NANO
-_FORM: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+# Digits are not given back: of very many, with something odd behind them, each would be tried as the last.
+_FORM: Final = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[-+]?[0-9]*+)", re.ASCII)
 _EXPONENT: Final = re.compile(r"[eE][-+]?[0-9]+", re.ASCII)
 _DECIMALS: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARIES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
