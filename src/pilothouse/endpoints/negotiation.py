@@ -55,7 +55,8 @@ class Clause(NamedTuple):
 _MOST_CLAUSES: Final = 1000
 _MOST_PARAMETERS: Final = 100  # of one clause
 _SORTED_BY_INSERTION: Final = 12  # clauses; more are rare
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+# Digits are not given back, else very many with something odd behind them would be tried in all ways.
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?", re.ASCII)
 
 
 @remembered(512)

@@ -97,7 +97,7 @@ class _Reader:
     """Looks at one token after the other; "" stands for the end."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = _TOKEN.finditer(text)
+        self._tokens = _TOKEN.finditer(text.rstrip(" \t\r\n"))  # of many at the end each would be looked behind
         self._next = self._read()
 
     def _read(self) -> tuple[str, str]:

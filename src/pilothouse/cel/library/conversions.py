@@ -22,7 +22,8 @@ from pilothouse.cel.values import (
 )
 
 _INT: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_FLOAT: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|[iI]nf|NaN)", re.ASCII)
+# Digits are not given back, else very many with something odd behind them would be tried in all ways.
+_FLOAT: Final = re.compile(r"[+-]?((?:[0-9]++\.?[0-9]*+|\.[0-9]++)([eE][+-]?[0-9]++)?|[iI]nf|NaN)", re.ASCII)
 _TRUE: Final = frozenset({"1", "t", "true", "TRUE", "True"})
 _FALSE: Final = frozenset({"0", "f", "false", "FALSE", "False"})
 _TYPES: Final[dict[type, str]] = {

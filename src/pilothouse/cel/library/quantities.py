@@ -12,7 +12,7 @@ from pilothouse.machinery import quantity
 from pilothouse.machinery.quantity import Quantity, QuantityError
 
 _DIGITS: Final = 18
-_FORM: Final = re.compile(r"[+-]?([0-9]*)(?:\.([0-9]*?)0*)?([a-zA-Z]*)(?:[+-]?[0-9]*)")
+_FORM: Final = re.compile(r"[+-]?([0-9]*+)(?:\.([0-9]*+))?([a-zA-Z]*+)(?:[+-]?[0-9]*+)")  # digits are not given back
 _BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
@@ -50,11 +50,12 @@ def _exact(text: str) -> bool:
     found = _FORM.fullmatch(text)
     if found is None:
         return False
-    digits = len(found[1].lstrip("0")) + len(found[2] or "")
+    fraction = len((found[2] or "").rstrip("0")) if found[3] else 0
+    digits = len(found[1].lstrip("0")) + fraction
     power = _BINARY.get(found[3])
     if power is not None:
-        return not found[2] and 14 - digits - int(power * 0.3) >= 0
-    scale = _DECIMAL.get(found[3], 0) - len(found[2] or "")
+        return not fraction and 14 - digits - int(power * 0.3) >= 0
+    scale = _DECIMAL.get(found[3], 0) - fraction
     return digits <= _DIGITS and scale >= 0
 
 
