@@ -128,7 +128,8 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
     """What scalars mean; None where one is a number that JSON has not."""
     if quoted:
         return [text[1:-1] for text in texts]
-    if _MAY_BE_SPECIAL.isdisjoint({*map(_FIRST, texts)}):
+    differ = len({*texts[:LEAST]}) > LEAST // 2  # then it is dear to find out which of them do
+    if differ and _MAY_BE_SPECIAL.isdisjoint({*map(_FIRST, texts)}):
         return list(texts)
     distinct = set(texts)
     if len(distinct) > _MANY and texts[0][0].isdecimal() and texts[-1][0].isdecimal():

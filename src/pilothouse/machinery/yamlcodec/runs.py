@@ -42,7 +42,8 @@ def shortened(data: bytes, aliases: bool, read: Read) -> Shortened | None:
     records = [*record_spans(data, read)]
     items = [*_spans(data, b",", _ITEMS, records, aliases, read)]
     longer = sorted((*records, *flow_spans(data, items)), key=lambda span: span.start)
-    spans = [*longer, *items, *_spans(data, b"\n", _LINES, longer, aliases, read)]
+    lines = _COMMENTED_LINES if b" #" in data else _LINES
+    spans = [*longer, *items, *_spans(data, b"\n", lines, longer, aliases, read)]
     if not spans:
         return None
     spans.sort(key=lambda span: span.start)
@@ -92,21 +93,28 @@ def _spans(
             at = data.find(mark, at + stride.missed())
 
 
-_LINES: Final[tuple[_Form, ...]] = (
-    Equal(EQUAL_LINES),
-    Alike(b"\n", b"- ", b"", ANCHOR + TEXT + COMMENT),
-    Alike(b"\n", b"- ", b"", QUOTED),
-    Alike(b"\n", b"- ", b"", SINGLE),
-    Alike(b"\n", b"- ", NAME + b": ", TEXT + COMMENT),
-    Alike(b"\n", b"", NAME + COLON, TEXT + COMMENT),
-    Alike(b"\n", b"", NAME + b": ", QUOTED),
-    Alike(b"\n", b"", NAME + b": ", SINGLE),
-    Alike(b"\n", b"", NUMBER + b": ", TEXT),
-    Alike(b"\n", b"", QUOTED_NAME + b": ", TEXT),
-    Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
-    Few(),
-    Several(),
-)
+def _lines(comment: bytes) -> tuple[_Form, ...]:
+    """Forms of lines; plain scalars with what may stand behind them."""
+    text = TEXT + comment
+    return (
+        Equal(EQUAL_LINES),
+        Alike(b"\n", b"- ", b"", ANCHOR + text),
+        Alike(b"\n", b"- ", b"", QUOTED),
+        Alike(b"\n", b"- ", b"", SINGLE),
+        Alike(b"\n", b"- ", NAME + b": ", text),
+        Alike(b"\n", b"", NAME + COLON, text),
+        Alike(b"\n", b"", NAME + b": ", QUOTED),
+        Alike(b"\n", b"", NAME + b": ", SINGLE),
+        Alike(b"\n", b"", NUMBER + b": ", text),
+        Alike(b"\n", b"", QUOTED_NAME + b": ", text),
+        Alike(b"\n", b"", QUOTED_NAME + b": ", QUOTED),
+        Few(),
+        Several(),
+    )
+
+
+_LINES: Final = _lines(b"")
+_COMMENTED_LINES: Final = _lines(COMMENT)
 _ITEMS: Final[tuple[_Form, ...]] = (
     Equal(EQUAL_ITEMS),
     Alike(b",", b"", b"", WORD),
