@@ -53,8 +53,8 @@ def _long_lines(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _torn(data: bytes) -> Iterator[Span]:
     """Long values that go on in the next line."""
-    ahead = [at for at in (data.find(sign) for sign in _GOES_ON) if at >= 0]
-    at = min(ahead, default=-1)
+    ahead = {sign: at for sign in _GOES_ON if (at := data.find(sign)) >= 0}
+    at = min(ahead.values(), default=-1)
     stride = Stride(_STEP, _FARTHEST)
     while at >= 0:
         found = _FLOW.match(data, data.rfind(b"\n", 0, at) + 1, at + 1)
@@ -72,8 +72,11 @@ def _torn(data: bytes) -> Iterator[Span]:
                     # The mark stands in the last line, where a value is told that is there twice.
                     before = b"\n" * text.count(b"\n") + b" " * len(found[0])
                     yield Span(found.end(), end, before, b"", Whole(values[0]))
-        ahead = [at for at in (data.find(sign, behind) for sign in _GOES_ON) if at >= 0]
-        at = min(ahead, default=-1)
+        for sign in [sign for sign in ahead if ahead[sign] < behind]:
+            ahead[sign] = data.find(sign, behind)
+            if ahead[sign] < 0:
+                del ahead[sign]
+        at = min(ahead.values(), default=-1)
 
 
 def _end(data: bytes, at: int) -> int:

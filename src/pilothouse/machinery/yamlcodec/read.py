@@ -45,7 +45,8 @@ def loads(data: bytes) -> Any:
 
 def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     """The same, and what strict decoding finds: `line 7: key "k" already set in map`."""
-    if data.startswith((b"{", b"[")):
+    in_flow = data.startswith((b"{", b"["))
+    if in_flow:
         # Most clients send JSON as YAML; that is twenty times faster to read.
         found = _dense_json(data) or _as_json(data)
         if found is not None:
@@ -55,7 +56,9 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     aliases = _ALIAS.search(data) is not None
     found = None
     if len(data) >= _LONG and _is_text(data):
-        found = _as_flow(data) or _shortly(data, aliases)
+        if in_flow:  # damaged JSON as a rule, which is no YAML either
+            _check_first(data, aliases)
+        found = (_as_flow(data) if in_flow else None) or _shortly(data, aliases)
     return _built(data, aliases) if found is None else found
 
 
@@ -90,7 +93,7 @@ def _dense_json(data: bytes) -> tuple[Any, list[str]] | None:
 
 def _as_flow(data: bytes) -> tuple[Any, list[str]] | None:
     """The value of a document in flow style, as JSON with a plain word in it; None where it is none."""
-    values = flow_values([data.rstrip(b" \n")]) if data.startswith((b"{", b"[")) else None
+    values = flow_values([data.rstrip(b" \n")])
     return None if values is None else (values[0], [])
 
 
@@ -235,11 +238,9 @@ def _built(data: bytes, aliases: bool) -> tuple[Any, list[str]]:
     # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
     parser = yaml.CLoader(data)
     try:
-        checked = len(data) >= _LONG and not aliases and not any(mark in data for mark in _SECOND)
-        if checked:
-            _check(data)
-            if _is_bare_list(data):
-                return [], []
+        checked = _check(data, aliases)
+        if checked and _is_bare_list(data):
+            return [], []
         return _first(parser, builder, checked), builder.repeated
     except ReaderError as wrong:
         raise YAMLError(f"yaml: {_reason(wrong)}") from None
@@ -274,8 +275,23 @@ class _Pieces:
         return self.data[start : self.at]
 
 
-def _check(data: bytes) -> None:
-    """Raises what is wrong with the text of a document, at a fifth of what it costs to make its events."""
+def _check_first(data: bytes, aliases: bool) -> None:
+    """Tells what is wrong with the text of a document before anything else is tried. Raises YAMLError."""
+    try:
+        _check(data, aliases)
+    except ReaderError as wrong:
+        raise YAMLError(f"yaml: {_reason(wrong)}") from None
+    except yaml.MarkedYAMLError as wrong:
+        raise _wrong(wrong) from None
+
+
+def _check(data: bytes, aliases: bool) -> bool:
+    """Raises what is wrong with the text of a long document, at a fifth of what it costs to make its events.
+
+    False where that has to be told together with what the document says.
+    """
+    if len(data) < _LONG or aliases or any(mark in data for mark in _SECOND):
+        return False
     parser = yaml.CLoader(_Pieces(data))
     try:
         parser.raw_parse()
@@ -284,6 +300,7 @@ def _check(data: bytes) -> None:
             raise
     finally:
         parser.dispose()
+    return True
 
 
 def _is_bare_list(data: bytes) -> bool:
