@@ -26,7 +26,18 @@ class Patch:
     `floats`: it is a strategic one with whole numbers written as floats, which its converter takes for integers.
     """
 
-    __slots__ = ("_before", "_nulls", "_opened", "_refusal", "_schema", "_value", "findings", "floats", "media_type")
+    __slots__ = (
+        "_before",
+        "_directives",
+        "_nulls",
+        "_opened",
+        "_refusal",
+        "_schema",
+        "_value",
+        "findings",
+        "floats",
+        "media_type",
+    )
 
     def __init__(
         self,
@@ -38,12 +49,14 @@ class Patch:
         *,
         floats: bool = False,
         nulls: bool = True,
+        directives: bool = True,
     ) -> None:
         self.media_type = media_type
         self.findings = findings
         self.floats = floats
         self._refusal = refusal
         self._nulls = nulls  # whether there may be some in it
+        self._directives = directives  # and whether some of these
         self._value = value
         self._schema = schema
         self._before: dict[str, Any] = {}  # of the last run, whose result may be refused
@@ -62,7 +75,7 @@ class Patch:
         elif self.media_type == MERGE_PATCH:
             patched = mergepatch.apply(self._value, obj, strict=False, nulls=self._nulls)
         else:
-            patched = strategic.apply(self._value, obj, self._schema)
+            patched = strategic.apply(self._value, obj, self._schema, plain=not (self._nulls or self._directives))
         return dict(patched) if patched is obj else patched, self.findings
 
     def settle(self) -> None:
@@ -78,7 +91,8 @@ class Patch:
     def refused(self, ordered: Any, why: str) -> APIError:
         """422: a patched document is none of its type, for the reason `why` (a decoder's text)."""
         if self.media_type == STRATEGIC_PATCH:
-            return undecodable(plain(strategic.without_ordered(self._value)), why)
+            left = strategic.without_ordered(self._value) if self._directives else self._value
+            return undecodable(plain(left), why)
         return undecodable(self.shown(ordered), why)
 
     def shown(self, ordered: Any) -> str:
@@ -109,7 +123,8 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
         checked = astold.with_texts(checked, data)
     floats = media_type == STRATEGIC_PATCH and may_have_floats(data) and jsoncodec.has_whole_float(value, text)
     nulls = text is None or mergepatch.may_have_nulls(text)
-    return Patch(media_type, checked, schema, findings, floats=floats, nulls=nulls)
+    directives = text is None or strategic.may_have_directives(text)
+    return Patch(media_type, checked, schema, findings, floats=floats, nulls=nulls, directives=directives)
 
 
 def _too_great(media_type: str, why: str) -> str:

@@ -20,7 +20,7 @@ _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _SIMPLE: Final[frozenset[type]] = frozenset((str, int, bool))  # those that equal each other are alike
 _DEEP: Final = 2_000  # levels; deeper ones are looked into, which is refused
 ABSENT: Final = object()  # what stands where nothing does
-_New = Callable[[Any], Any]
+New = Callable[[Any], Any]
 _GO_NAMES = {"[]interface {}": "array", "int64": "number", "float64": "number"}
 
 
@@ -52,18 +52,18 @@ def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True, nulls: bool =
     Raises APIError 400.
     """
     found = check(patch, strict=strict)
-    new = without_nulls if nulls else _as_it_is
+    new = without_nulls if nulls else as_it_is
     try:
         return new(found) if isinstance(found, list) else _merge(obj, found, new)
     except RecursionError:
         raise APIError(400, "BadRequest", "the patch is nested too deeply") from None
 
 
-def _as_it_is(value: Any) -> Any:
+def as_it_is(value: Any) -> Any:
     return value
 
 
-def _merge(obj: dict[str, Any], patch: dict[str, Any], new: _New) -> dict[str, Any]:
+def _merge(obj: dict[str, Any], patch: dict[str, Any], new: New) -> dict[str, Any]:
     """`new`: makes what comes where nothing was."""
     if len(patch) > RUN:
         whole = with_many(obj, patch, lambda before, _, value: _merged(before, value, new), new)
@@ -84,7 +84,7 @@ def _merge(obj: dict[str, Any], patch: dict[str, Any], new: _New) -> dict[str, A
     return obj if out is None else out
 
 
-def _merged(before: Any, value: Any, new: _New) -> Any:
+def _merged(before: Any, value: Any, new: New) -> Any:
     """What stands afterwards where `before` stood: `before` itself where nothing changes; ABSENT is nothing."""
     if value is None:
         return ABSENT
@@ -107,16 +107,25 @@ def with_many(
     `new(members)`: containers as they are put where nothing was; `merged(before, name, value)` is asked for all else
     that is no simple scalar.
     """
-    others: list[str] = []
-    if not _SIMPLE.issuperset(map(type, patch.values())):
+    others: list[str] = []  # that are neither simple nor fresh
+    fresh: dict[str, Any] = {}
+    kinds = set(map(type, patch.values()))
+    if kinds <= _CONTAINERS and patch.keys().isdisjoint(obj):
+        fresh = patch
+    elif not kinds <= _SIMPLE:
         others = [name for name, value in patch.items() if value.__class__ not in _SIMPLE]
-    fresh = {name: patch[name] for name in others if patch[name].__class__ in _CONTAINERS and name not in obj}
-    if not fresh and len(others) == len(patch):
-        return None
-    put = new(fresh)
+        fresh = {name: patch[name] for name in others if patch[name].__class__ in _CONTAINERS and name not in obj}
+        if len(others) == len(patch) and not fresh:
+            return None
+        others = [name for name in others if name not in fresh]
     out = obj | patch
+    put = new(fresh)
+    if put is not fresh:
+        for name in fresh.keys() - put.keys():
+            del out[name]
+        out |= put
     for name in others:
-        kept = put.get(name, ABSENT) if name in fresh else merged(obj.get(name, ABSENT), name, patch[name])
+        kept = merged(obj.get(name, ABSENT), name, patch[name])
         if kept is ABSENT:
             del out[name]
         else:

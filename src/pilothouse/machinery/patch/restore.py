@@ -22,6 +22,7 @@ _BITS: Final = {s.INT32: 32, s.INT64: 64}
 _MAY_BE_CUT: Final = frozenset((*_BITS, s.STRUCT, s.MAP, s.LIST))  # or something in it
 _LONG: Final = 1 << 63
 _TIMES: Final = frozenset({s.TIME, s.MICRO_TIME, s.DURATION})
+_MANY: Final = frozenset({s.MAP, s.LIST})
 _TEXTS: Final = frozenset({s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME})
 
 
@@ -82,21 +83,21 @@ def wrong_type_meta(value: dict[str, Any]) -> str:
 
 def whole_numbers(schema: Schema, value: Any) -> Any:
     """The value with `3.0` as 3 wherever its type is no text: the converter takes it for an integer."""
-    if isinstance(value, dict):
-        if schema.kind == s.STRUCT:
-            known = schema.properties
-            return {
-                name: whole_numbers(known[name].schema, inner) if name in known else inner
-                for name, inner in value.items()
-            }
-        return (
-            {name: whole_numbers(schema.items, inner) for name, inner in value.items()}
-            if schema.kind == s.MAP
-            else value
-        )
+    kind = schema.kind
+    if kind in _TEXTS:
+        return value
+    if not isinstance(value, dict | list):
+        return plain_floats(value)
+    if kind in _MANY and schema.items.kind in _TEXTS:
+        return value
     if isinstance(value, list):
-        return [whole_numbers(schema.items, item) for item in value] if schema.kind == s.LIST else value
-    return value if schema.kind in _TEXTS else plain_floats(value)
+        return [whole_numbers(schema.items, item) for item in value] if kind == s.LIST else value
+    if kind == s.STRUCT:
+        known = schema.properties
+        return {
+            name: whole_numbers(known[name].schema, inner) if name in known else inner for name, inner in value.items()
+        }
+    return {name: whole_numbers(schema.items, inner) for name, inner in value.items()} if kind == s.MAP else value
 
 
 def _in_struct(schema: Schema, value: Any) -> str:

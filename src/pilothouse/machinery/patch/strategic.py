@@ -28,7 +28,7 @@ from pilothouse.machinery.patch.elements import (
     placed,
 )
 from pilothouse.machinery.patch.errors import rejected
-from pilothouse.machinery.patch.mergepatch import ABSENT, may_have_nulls, with_many, without_nulls
+from pilothouse.machinery.patch.mergepatch import ABSENT, New, as_it_is, may_have_nulls, with_many, without_nulls
 from pilothouse.machinery.patch.mergepatch import not_a_map as no_patch
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
@@ -57,12 +57,17 @@ def check(patch: Any, *, strict: bool = True) -> _Map:
     return patch
 
 
-def apply(patch: Any, obj: _Map, schema: Schema) -> _Map:
-    """`obj` with the patch merged in: `obj` itself when nothing changes. Raises APIError: 400, and 500 for most
-    mistakes.
+def may_have_directives(text: bytes) -> bool:
+    """False where nothing in compact JSON is a directive."""
+    return _DIRECTED in text
+
+
+def apply(patch: Any, obj: _Map, schema: Schema, *, plain: bool = False) -> _Map:
+    """`obj` with the patch merged in: `obj` itself when nothing changes. `plain`: there are surely neither nulls nor
+    directives in the patch. Raises APIError: 400, and 500 for most mistakes.
     """
     try:
-        return _merge_map(obj, check(patch), schema)
+        return _merge_map(obj, check(patch), schema, as_it_is if plain else _new)
     except RecursionError:
         raise APIError(400, "BadRequest", "the patch is nested too deeply") from None
 
@@ -95,21 +100,22 @@ def _list_below(schema: Schema | None, name: str) -> Schema:
 # ---------------------------------------------------------------------- maps
 
 
-def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
+def _merge_map(original: _Map, patch: _Map, schema: Schema | None, new: New) -> _Map:
+    """`new`: makes what comes where nothing was."""
     if DIRECTIVE in patch:
         return _directive(patch)
     out = original  # until something changes
     directed = "$" in "".join(patch) and any(map(str.startswith, patch, repeat("$")))
     if len(patch) > RUN and not directed:
         whole = with_many(
-            original, patch, lambda before, name, value: _merged(before, value, schema, name, False), _new
+            original, patch, lambda before, name, value: _merged(before, value, schema, name, False, new), new
         )
         if whole is not None:
             return whole
     if directed:
         out = dict(original)
         patch = _retain_keys(out, patch)
-        patch = _set_orders(out, patch, schema)
+        patch = _set_orders(out, patch, schema, new)
     for name, value in patch.items():
         deletes = directed and name.startswith(_DELETE)
         if deletes:
@@ -119,7 +125,7 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
         if kind in _SCALARS and not deletes:  # most are
             kept = before if kind is before.__class__ and before == value else value
         else:
-            kept = _merged(before, value, schema, name, deletes)
+            kept = _merged(before, value, schema, name, deletes, new)
         if kept is before:
             continue
         if out is original:
@@ -131,15 +137,15 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None) -> _Map:
     return original if directed and _unchanged(original, out) else out
 
 
-def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool) -> Any:
+def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool, new: New) -> Any:
     """What stands at `name` afterwards: `before` itself where nothing changes; ABSENT is nothing."""
     if value is None:
         return ABSENT
     kind = type(value)
     if kind is not type(before):
-        return before if deletes else _new(value)
+        return before if deletes else new(value)
     if kind is dict or kind is list:
-        return _merge_value(before, value, schema, name, deletes)
+        return _merge_value(before, value, schema, name, deletes, new)
     return before if before == value else value
 
 
@@ -174,15 +180,15 @@ def _unchanged(before: _Map, after: _Map) -> bool:
     )
 
 
-def _merge_value(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool) -> Any:
+def _merge_value(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool, new: New) -> Any:
     if isinstance(value, dict):
         below = _below(schema, name)
-        return value if _strategy(schema, name) == "replace" else _merge_map(before, value, below)
+        return value if _strategy(schema, name) == "replace" else _merge_map(before, value, below, new)
     if isinstance(value, list):
         below = _list_below(schema, name)
         if _strategy(schema, name) != "merge":
             return value
-        merged = _merge_list(before, value, below, _merge_key(schema, name), deletes)
+        merged = _merge_list(before, value, below, _merge_key(schema, name), deletes, new)
         same = len(merged) == len(before) and all(map(is_, merged, before))
         return before if same else merged
     return value
@@ -269,7 +275,9 @@ def _without_directives(value: Any) -> Any:
 # ---------------------------------------------------------------------- lists
 
 
-def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key: str, deletes: bool) -> list[Any]:
+def _merge_list(
+    original: list[Any], patch: list[Any], schema: Schema, merge_key: str, deletes: bool, new: New
+) -> list[Any]:
     if not original and not patch:
         return original
     if not _are_maps(original, patch):
@@ -283,7 +291,7 @@ def _merge_list(original: list[Any], patch: list[Any], schema: Schema, merge_key
     original, patch = _special_items(original, patch, merge_key)
     if all_new(original, patch, merge_key):
         return [*patch, *original]
-    merged, places, order = _merge_items(original, patch, merge_key, schema.items)
+    merged, places, order = _merge_items(original, patch, merge_key, schema.items, new)
     if order is None:
         return merged
     if len(places) < len(merged) or hashable(None) in places:  # some have one key, or may have lost theirs
@@ -330,7 +338,7 @@ def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> t
 
 
 def _merge_items(
-    original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema
+    original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema, new: New
 ) -> tuple[list[_Map], dict[Any, int], list[Any] | None]:
     """The items of both, new ones last; where each key stands in them; and the keys of the patch, or None if the items
     are in order already, as they come in that of the original.
@@ -352,13 +360,13 @@ def _merge_items(
             out.append(item)
             in_place = False
         else:
-            out[found] = _merge_map(out[found], item, schema)
+            out[found] = _merge_map(out[found], item, schema, new)
             in_place = in_place and found > reached
             reached = found
     return out, places, None if in_place else order
 
 
-def _set_orders(out: _Map, patch: _Map, schema: Schema | None) -> _Map:
+def _set_orders(out: _Map, patch: _Map, schema: Schema | None, new: New) -> _Map:
     """Carries out `$setElementOrder/NAME` together with the list NAME. Returns the patch without both."""
     orders = [name for name in patch if name.startswith(_ORDER)]
     if not orders:
@@ -367,7 +375,7 @@ def _set_orders(out: _Map, patch: _Map, schema: Schema | None) -> _Map:
     for directive in orders:
         order = _list(patch.pop(directive))
         name = _named(directive, _ORDER, "setElementOrder")
-        _set_order(out, name, order, _list(patch.pop(name)) if name in patch else None, schema)
+        _set_order(out, name, order, _list(patch.pop(name)) if name in patch else None, schema, new)
     return patch
 
 
@@ -384,7 +392,9 @@ def _without_ordered(patch: Any) -> Any:
     return {name: _without_ordered(value) for name, value in patch.items() if name not in used}
 
 
-def _set_order(out: _Map, name: str, order: list[Any], patch: list[Any] | None, schema: Schema | None) -> None:
+def _set_order(
+    out: _Map, name: str, order: list[Any], patch: list[Any] | None, schema: Schema | None, new: New
+) -> None:
     original = _list(out[name]) if name in out else []
     below = _list_below(schema, name)
     merge_key = _merge_key(schema, name)
@@ -397,7 +407,7 @@ def _set_order(out: _Map, name: str, order: list[Any], patch: list[Any] | None, 
         if name not in out:
             merged = without_directives(patch)
         elif _strategy(schema, name) == "merge":
-            merged = _merge_list(original, patch, below, merge_key, False)
+            merged = _merge_list(original, patch, below, merge_key, False, new)
         else:
             merged = patch
         _are_maps(original, patch)
