@@ -118,6 +118,12 @@ def test_texts_are_quoted_only_where_they_must() -> None:
         dumps({"a": "\x7f"})
 
 
+@pytest.mark.parametrize("between", ["\n", "\r\n", " \n ", "\n\t"])
+def test_json_whose_colon_is_in_another_line_is_no_yaml(between: str) -> None:
+    with pytest.raises(YAMLError):
+        loads(f'{{"a"{between}: 1}}'.encode())
+
+
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=12)
 LIKE_OTHERS = st.from_regex(r"[-+0-9.eExob_:yYnNoOfF~ #&*!|>'\"%@`{}\[\],]{1,6}", fullmatch=True)
 NAMES = (TEXTS | LIKE_OTHERS).filter(lambda name: name != "<<")  # that one the original cannot read again itself

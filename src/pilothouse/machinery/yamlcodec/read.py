@@ -28,6 +28,7 @@ _EXPONENT: Final = re.compile(rb"[0-9][eE]")
 _SECOND: Final = (b"\n---", b"\n...", b"\r---", b"\r...")  # what may begin another document
 _BEHIND: Final = "did not find expected <document start>"  # of what stands behind the only document that is read
 _CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r")
+_BREAKS: Final = bytes.maketrans(b"\r", b"\n")
 _NONE: Final = type(None)
 _DENSE: Final = 16  # a document that is JSON is read as YAML if so many times less of it has to be read
 _BEYOND: Final = 18  # digits of a number that may be none of int64
@@ -69,6 +70,8 @@ def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
     """
     if data[-1:].isspace() and data.rstrip(b" \r\n").endswith(b"\t"):
         return None  # a tab begins no token, also where none follows
+    if (b"\n" in data or b"\r" in data) and b"\n:" in data.translate(_BREAKS, b" \t"):
+        return None  # a colon stands in the line of its name
     try:
         value = jsonpieces.loads(data)
         if surely_unique(data, value):
