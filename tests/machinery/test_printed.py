@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pilothouse.machinery.typed.printed import plain_of
@@ -37,3 +37,13 @@ def test_a_document_is_what_its_parts_are(value: Any) -> None:
 @given(st.lists(st.lists(_VALUES, max_size=3) | st.dictionaries(_TEXTS, _VALUES, max_size=3), min_size=1))
 def test_many_are_what_each_is(values: list[Any]) -> None:
     assert plain_each(values) == list(map(walked, values))
+
+
+@given(st.lists(_VALUES, min_size=1, max_size=4), st.sampled_from(["", "a", '"', "{" * 70_000]), st.integers(0, 9))
+@settings(max_examples=20, deadline=None)
+def test_a_long_document_is_what_its_parts_are(values: list[Any], text: str, shift: int) -> None:
+    """It is printed in pieces, which may end anywhere."""
+    shown = " ".join(map(walked, values))
+    count = 80_000 // len(shown) + 1
+    document = ["-" * shift, *values * count, text, *values]
+    assert plain_of(document, number) == f"[{'-' * shift} {' '.join([shown] * count)} {text} {shown}]"

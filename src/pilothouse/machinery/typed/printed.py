@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import orjson
@@ -21,6 +21,7 @@ _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\t", b"\t"), (b"\\r", b"\r"), (b"\\b", b
 _CONTROL: Final = re.compile(rb"\\u00([0-9a-f]{2})")
 _SMALL: Final = b"0.0000"  # what begins so, Go writes with an exponent
 _OTHERWISE: Final = re.compile(rb"-?[0-9.]+e[+-]?[0-9]+|-?0\.0000[0-9]+")
+_PIECE: Final = 32 << 10  # bytes
 _ENDS: Final = (b",", b"]", b"}")
 
 
@@ -46,12 +47,7 @@ def _plain(text: bytes, number: Callable[[float], str]) -> bytes:
     escaped = b"\\" in text
     if escaped:
         text = text.replace(b"\\\\", _BACKSLASH).replace(b'\\"', _QUOTE)
-    if b"null" in text or _may_have_odd_numbers(text) or _marks_in_texts(text):
-        parts = text.split(b'"')  # what is not in texts, and by turns what is
-        parts[::2] = _shown(_numbers(b'"'.join(parts[::2]), number)).split(b'"')
-        text = b"".join(parts)
-    else:
-        text = _shown(text).replace(b'"', b"")
+    text = b"".join([_without_quotes(piece, number) for piece in _pieces(text)])
     if escaped:
         for escape, sign in _ESCAPES:
             text = text.replace(escape, sign)
@@ -59,6 +55,29 @@ def _plain(text: bytes, number: Callable[[float], str]) -> bytes:
             text = _CONTROL.sub(_sign, text)
         text = text.replace(_QUOTE, b'"').replace(_BACKSLASH, b"\\")
     return text
+
+
+def _pieces(text: bytes) -> Iterator[bytes]:
+    """The JSON in pieces that end behind a text: what is made of one is gone before the next makes as much."""
+    at = 0
+    while len(text) - at > _PIECE:
+        end = text.find(b'"', at + _PIECE) + 1
+        if text.count(b'"', at, end) % 2:  # that one begins a text
+            end = text.find(b'"', end) + 1
+        if not end:
+            break
+        yield text[at:end]
+        at = end
+    yield text[at:]
+
+
+def _without_quotes(text: bytes, number: Callable[[float], str]) -> bytes:
+    """A piece of JSON without escaped quotes, with what is not in texts as Go prints it."""
+    if b"null" in text or _may_have_odd_numbers(text) or _marks_in_texts(text):
+        parts = text.split(b'"')  # what is not in texts, and by turns what is
+        parts[::2] = _shown(_numbers(b'"'.join(parts[::2]), number)).split(b'"')
+        return b"".join(parts)
+    return _shown(text).replace(b'"', b"")
 
 
 def _marks_in_texts(text: bytes) -> bool:
