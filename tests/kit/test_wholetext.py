@@ -13,3 +13,8 @@ def test_each_lone_half_becomes_one_sign() -> None:
 def test_whole_texts_stay() -> None:
     for text in ("", "plain", "é\U0001f600\ufffd"):
         assert whole_text(text) == text
+
+
+def test_signs_that_stand_for_others_meanwhile_stay() -> None:
+    for around in ("?", "\ue000?", "\uf8ff?", "\ue000\uf8ff?"):
+        assert whole_text(f"{around}\udcff{around}") == f"{around}\ufffd{around}"

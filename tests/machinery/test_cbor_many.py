@@ -226,6 +226,19 @@ def test_bytes_that_are_no_utf8_are_told_as_if_one_by_one(around: str, names: st
             assert told[0] == told[1]
 
 
+PARTS = (b"\xff", b"\xc3\xa9", b"\xe2\x82", b"\xac", b"\0", b"\1", b"\2", b"?", "\ue000\uf8ff".encode(), b"a")
+RAW = st.lists(st.sampled_from(PARTS), max_size=6).map(b"".join)
+
+
+@given(st.lists(RAW | st.lists(RAW, max_size=3), max_size=30), st.booleans(), st.sampled_from(("data", "binaryData")))
+@settings(max_examples=100, deadline=None)
+def test_bytes_beyond_ascii_are_made_together_as_if_one_by_one(values: list[Any], tagged: bool, name: str) -> None:
+    shown = [cbor2.CBORTag(30, value) for value in values] if tagged else values
+    names = {b"%d\xc3\xa9" % number: value for number, value in enumerate(shown)}
+    data = cbor2.dumps({b"metadata": {b"finalizers": shown, b"labels": names}, b"x": [names, shown], name: names})
+    assert _read(cbor.loads, data) == _read(cbor.loads_body, data)
+
+
 def _read(read: Callable[..., Any], data: bytes) -> str:
     try:
         return repr(read(data, config_map()))

@@ -6,20 +6,26 @@ import re
 from typing import Final
 
 _HALVES: Final = re.compile("[\ud800-\udfff]+")  # surrogates; "surrogateescape" leaves bytes that are no UTF-8 as such
+_INSTEAD: Final = "?"  # what an encoder writes for each
+_SPARE: Final = "\ue000\uf8ff"  # signs that hardly any text has: one stands for _INSTEAD meanwhile
 
 
 def whole_text(text: str) -> str:
     """`text`, each lone surrogate replaced.
 
-    Runs of them are replaced by a function: a megabyte that is nothing else is one step, and other threads get their
-    turn between runs.
+    An encoder replaces them four times as fast as a regular expression. Where it cannot be used, runs of them are
+    replaced by a function: a megabyte that is nothing else is one step, and other threads get their turn between runs.
     """
     if text.isascii():
         return text
     try:
         text.encode()  # ten times as fast as looking for them
     except UnicodeEncodeError:
-        return _HALVES.sub(_replacement, text)
+        spare = next((sign for sign in _SPARE if sign not in text), None)
+        if spare is None:
+            return _HALVES.sub(_replacement, text)
+        encoded = text.replace(_INSTEAD, spare).encode("utf-8", "replace")
+        return encoded.decode().replace(_INSTEAD, "\ufffd").replace(spare, _INSTEAD)
     return text
 
 

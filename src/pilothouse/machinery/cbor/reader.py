@@ -22,7 +22,7 @@ from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES,
 from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.places import ITEM, TAG
 from pilothouse.machinery.cbor.steps import STRETCH, Steps
-from pilothouse.machinery.cbor.texts import BAD, ENCODED, only_base64, settle, shown, time_text
+from pilothouse.machinery.cbor.texts import ENCODED, only_base64, settle, time_text
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
@@ -71,21 +71,19 @@ def loads_sequence(data: bytes) -> list[Any]:
 
 class _Reader(Steps):
     """`patience`: the place from where on it is worth to look for many that are alike. `stretch`: bytes of members that
-    are stepped over together, as many as were good the last time. `shown`: whether a byte string was no UTF-8, and BAD
-    is in its place.
+    are stepped over together, as many as were good the last time.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("patience", "shown", "stretch", "text")
+    __slots__ = ("patience", "stretch", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         super().__init__(data, schema, room)
         self.text = data.decode("latin-1")  # a sign for each byte
         self.patience = 0
         self.stretch = _STRETCH
-        self.shown = False
 
     def whole(self) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
@@ -206,6 +204,8 @@ class _Reader(Steps):
                     if self.error is not None and left and self._is_unmade(depth):
                         return self._unmade(at, left, depth)
                 made[key] = value
+        if self.waiting:
+            self._show(made, depth)
         self.at = at
         self.room -= 4 * len(made) + 1  # all but what is longer than one byte in its items
         if self.room < 0:
@@ -324,7 +324,7 @@ class _Reader(Steps):
                 at += size
                 value = text[begin:at]
                 if not value.isascii():
-                    value = self._beyond_ascii(first, value, ITEM, depth)
+                    value = self._beyond_ascii(first, value, len(made), depth)
             elif depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
                 value = (self._map if first & 0x20 else self._list)(at + 1, count, depth + 1, later)
                 at = self.at
@@ -350,6 +350,8 @@ class _Reader(Steps):
             left -= 1
             if left and (self.error is not None or not left % runs.MANY):
                 at, left = self._many(made, at, left, depth, later)
+        if self.waiting:
+            self._show(made, depth)
         self.at = at
         self.room -= len(made) + 1
         if self.room < 0:
@@ -418,19 +420,6 @@ class _Reader(Steps):
         self._refuse_name(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string", depth)
         self.item(at, depth, 0)
         return ""
-
-    def _beyond_ascii(self, first: int, latin: str, step: Any, depth: int) -> str:
-        """A string that is in a container by this name, or as an item; `latin` has a sign for each of its bytes."""
-        raw = latin.encode("latin-1")
-        if first >> 5 == model.TEXT:
-            return self._utf8(raw)
-        text = raw.decode("utf-8", "replace")  # which is quicker than an error
-        if BAD not in text:
-            return text
-        if not self._is_text(step, depth):
-            return self._byte_text(raw, 0)
-        self.shown = True
-        return shown(raw)
 
     def _refuse_name(self, why: str, depth: int) -> None:
         """A name of an object whose members are at `depth`."""

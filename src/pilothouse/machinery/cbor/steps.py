@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pilothouse.machinery.cbor import model, runs, shapes, signs
+from pilothouse.machinery.cbor.beyond import Beyond
 from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
 from pilothouse.machinery.cbor.model import MAX_DEPTH, CBORError
-from pilothouse.machinery.cbor.places import ITEM, Places
+from pilothouse.machinery.cbor.places import ITEM
 from pilothouse.machinery.cbor.shapes import Shapes
 from pilothouse.machinery.cbor.signs import Walk
 from pilothouse.machinery.schema import Schema
@@ -20,7 +21,7 @@ _MANY: Final = 256
 _OWN_TAGS: Final = 23  # up to this, some tags are looked at
 
 
-class Steps(Places):
+class Steps(Beyond):
     """`named`: whether the names at the top are good. `shapes`: those that were seen, by whether all is refused, and
     whether they are of members.
     """

@@ -25,9 +25,7 @@ _NO_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=\r\n]")
 _MANY: Final = 64  # members, which are worth a look at all of them together
 _TEXTS: Final = {str}
 _PART: Final = 4096
-_BETWEEN: Final = "\0"
-_SHORT: Final = 1 << 16
-_HALF: Final = re.compile("[\ud800-\udfff]")  # a lone surrogate
+_BETWEEN: Final = "\0\1\2"  # rarely within a text; and no end of it is its beginning, so none is found across one
 BAD: Final = "\ufffd"  # stands for a byte that is no UTF-8
 _EPOCH: Final = datetime(1970, 1, 1)
 
@@ -96,7 +94,7 @@ def shown(raw: bytes | bytearray) -> str:
     text = raw.decode("utf-8", "replace")
     if len(text) == len(escaped):
         return text
-    return _HALF.sub(BAD, escaped) if len(raw) < _SHORT else whole_text(escaped)  # one stands for several
+    return whole_text(escaped)  # one stands for several
 
 
 def may_be_base64(schema: Schema | None) -> bool:
@@ -106,8 +104,18 @@ def may_be_base64(schema: Schema | None) -> bool:
     return schema.kind == s.STRUCT or (schema.kind in (s.LIST, s.MAP) and schema.items.kind == s.BYTES)
 
 
+def shown_apart(latin: list[str]) -> list[str]:
+    """The text of each string, of which these have a sign for each byte; with few calls, none of which is long."""
+    made: list[str] = []
+    for start in range(0, len(latin), _PART):
+        part = latin[start : start + _PART]
+        whole = shown(_BETWEEN.join(part).encode("latin-1")).split(_BETWEEN)
+        made += whole if len(whole) == len(part) else [shown(string.encode("latin-1")) for string in part]
+    return made
+
+
 def _whole_texts(texts: list[str]) -> list[str]:
-    """`whole_text` of each, with few calls, none of which is long."""
+    """`whole_text` of each, the same way."""
     made: list[str] = []
     for start in range(0, len(texts), _PART):
         part = texts[start : start + _PART]
