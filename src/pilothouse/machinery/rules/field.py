@@ -79,12 +79,19 @@ def _by_key(value: Any) -> Any:
     if isinstance(value, dict):
         names = in_order(value) if len(value) > RUN and not all(map(le, value, islice(value, 1, None))) else value
         if not set(map(type, value.values())).isdisjoint(_CONTAINERS):
+            if len(value) > RUN:  # in most of so many there can be none
+                return {name: _by_key(value[name]) if _may_have_long(value[name]) else value[name] for name in names}
             return {name: _by_key(value[name]) for name in names}
         return value if names is value else {name: value[name] for name in names}
     if isinstance(value, list) and len(value) <= RUN:
         ordered = list(map(_by_key, value))
         return value if all(map(is_, ordered, value)) else ordered
     return value
+
+
+def _may_have_long(value: Any) -> bool:
+    """Whether a value is long enough to have a long map in it."""
+    return value.__class__ in _CONTAINERS and bool(value) and len(_text(value)) > _LEAST * RUN
 
 
 def shown(value: Any) -> str:
