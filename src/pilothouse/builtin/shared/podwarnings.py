@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
@@ -193,7 +193,11 @@ def _port_pairs(everywhere: Sequence[tuple[str, Object]]) -> Iterator[str]:
     """About each port, then about it and each one before it that it meets."""
     # The ports so far, by number and protocol, then those at one host port, then those at one address of it.
     taken: defaultdict[tuple[Any, ...], list[tuple[int, str, int, str]]] = defaultdict(list)
-    for index, (where, port) in enumerate(everywhere):
+    kinds = [(port.get("containerPort"), port.get("protocol")) for _, port in everywhere]
+    often = Counter(kinds)
+    for index, ((where, port), same) in enumerate(zip(everywhere, kinds, strict=True)):
+        if often[same] == 1 and "hostIP" not in port:
+            continue  # it meets none
         host, address = port.get("hostPort", 0), port.get("hostIP", "")
         if address and not host:
             shown = (
@@ -201,7 +205,6 @@ def _port_pairs(everywhere: Sequence[tuple[str, Object]]) -> Iterator[str]:
                 f"Protocol:{port.get('protocol', '')} HostIP:{address}}}"
             )
             yield f"{where}: hostIP set without hostPort: {shown}"
-        same = (port.get("containerPort"), port.get("protocol"))
         if not host:
             met = [taken[same]]
         elif not address:
