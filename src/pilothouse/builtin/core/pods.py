@@ -48,13 +48,18 @@ def _annotation_changes(metadata: Mapping[str, Any], field: Field) -> None:
     field.prefix(before, "annotations")
 
 
+def _are_without_token(sources: Sequence[Mapping[str, Any]]) -> bool:
+    return not any(map(contains, sources, repeat("serviceAccountToken")))
+
+
 def _spec(spec: Mapping[str, Any], field: Field) -> None:
     """What a pod's spec must be, beyond a template's: told from the spec."""
     pod_spec(spec, field, field.root["metadata"].get("name", ""))
     volumes = spec.get("volumes") or ()
     if not spec.get("serviceAccountName") and any(map(contains, volumes, repeat("projected"))):
         for index, volume in field.numbered(volumes):
-            for place, source in field.numbered((volume.get("projected") or {}).get("sources") or ()):
+            sources = (volume.get("projected") or {}).get("sources") or ()
+            for place, source in field.doubtful(sources, _are_without_token):
                 if source.get("serviceAccountToken") is not None:
                     path = f"volumes[{index}].projected.sources[{place}].serviceAccountToken"
                     field.forbidden(path, "must not be specified when serviceAccountName is not set")

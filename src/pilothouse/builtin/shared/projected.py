@@ -12,11 +12,14 @@ from pilothouse.builtin.shared.paths import not_reserved
 from pilothouse.builtin.shared.selectors import label_selector
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules.alike import are_alike
 
 _MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
 _CONFLICT: Final = "conflicting duplicate paths"
 _KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 _SOURCES: Final = ("secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate")
+_WHOLE: Final = ({"secret"}, {"configMap"})  # of a source that may be taken as a whole,
+_NAMED: Final = ({"name"}, {"name", "optional"})  # by its name
 _HOUR: Final = 3600
 _DAY: Final = 86400
 _LONGEST: Final = 91 * _DAY
@@ -197,9 +200,15 @@ def _one(source: Object, field: Field, path: str, paths: _Paths) -> None:
         field.forbidden(path, "may not specify more than 1 volume type per source")
 
 
-def _are_nothing(sources: Sequence[Object]) -> bool:
-    """Whether there is nothing in some sources to be wrong."""
-    return not any(sources)
+def _are_fine(sources: Sequence[dict[str, Any]]) -> bool:
+    """Whether there is nothing in some sources, or a name each of what is taken as a whole."""
+    if not any(sources):
+        return True
+    return sources[0].keys() in _WHOLE and are_alike(sources, dict.fromkeys(sources[0], _are_named))
+
+
+def _are_named(values: Sequence[dict[str, Any]]) -> bool:
+    return values[0].keys() in _NAMED and are_alike(values, {"name": all})
 
 
 def _token_path(path: str, field: Field) -> None:
@@ -214,5 +223,5 @@ def projected(value: Object, field: Field) -> None:
     """A projected volume."""
     mode("defaultMode", value.get("defaultMode"), field)
     paths = _Paths()
-    for index, source in field.doubtful(value.get("sources") or (), _are_nothing):
+    for index, source in field.doubtful(value.get("sources") or (), _are_fine):
         _one(source, field, f"sources[{index}]", paths)

@@ -103,6 +103,10 @@ def _unique(tree: Mapping[str, Any], step: str) -> str:
 class _Branch:
     table: dict[str, Any]
 
+    def is_inside(self) -> bool:
+        """Whether all lines are about members of members."""
+        return all("." in path or path.endswith("[]") for path in self.table)
+
 
 def _write(out: _Writer, owner: str, depth: int, table: Mapping[str, Any]) -> None:
     for key, value in _merge(table).items():
@@ -126,7 +130,10 @@ def _write(out: _Writer, owner: str, depth: int, table: Mapping[str, Any]) -> No
 def _write_inside(out: _Writer, owner: str, depth: int, name: str, listed: bool, value: Any) -> None:
     inner = out.fresh()
     if listed:
-        out.line(depth, f"for {inner} in {owner}.get({name!r}) or ():")
+        items = f"{owner}.get({name!r}) or ()"
+        if isinstance(value, _Branch) and value.is_inside():  # an empty item has no inside
+            items = f"filter(None, {items})"
+        out.line(depth, f"for {inner} in {items}:")
     elif name:
         out.line(depth, f"{inner} = {owner}.get({name!r})")
         out.line(depth, f"if {inner} is not None:")
