@@ -73,7 +73,7 @@ def _scopes(spec: Object, field: Field) -> None:
     found: list[str] = spec.get("scopes") or []
     for scope in found:
         if field.full:
-            break
+            return
         if scope not in _SCOPES:
             field.invalid("scopes", found, "unsupported scope")
         elif _misapplied(scope, spec):
@@ -97,6 +97,8 @@ def _selector(spec: Object, field: Field) -> None:
         _expression(one, spec, field)
         if len(field.found) > before:
             field.prefix(before, "scopeSelector.matchExpressions")
+    if field.full:
+        return
     scopes = {one.get("scopeName", "") for one in expressions}
     _conflicts("scopeSelector.matchExpressions", scopes, spec.get("scopes") or None, field)
 
