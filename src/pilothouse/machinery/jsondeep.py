@@ -27,6 +27,8 @@ _MARK: Final = b"~"
 _MARKS: Final = range(0xE000, 0xF900)  # signs that are of no use to anybody
 _ESCAPED: Final = re.compile(rb"\\u([0-9a-fA-F]{4})")
 _LISTS: Final = {list}
+_OBJECTS: Final = {dict}
+_CONTAINERS: Final = {dict, list}
 
 
 class OddError(Exception):
@@ -193,7 +195,11 @@ def levels(value: Any) -> Iterator[tuple[set[type], list[Any]]]:
     while level:
         kinds = set(map(type, level))
         yield kinds, level
-        if kinds != _LISTS:
+        if kinds == _OBJECTS:
+            level = list(map(dict.values, level))
+        elif kinds.isdisjoint(_CONTAINERS):
+            return
+        elif kinds != _LISTS:
             level = [
                 item.values() if item.__class__ is dict else item
                 for item in level

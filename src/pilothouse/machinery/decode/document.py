@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -127,6 +128,8 @@ def decode_once(
 
 def _are_merged(pairs: list[tuple[str, Any]]) -> bool:
     """Whether an object that repeats members may repeat one that is an object: of others, the last counts."""
+    if dict not in map(type, map(itemgetter(1), pairs)):
+        return False
     names = [name for name, item in pairs if item.__class__ is dict]
     return len(set(names)) < len(names)
 

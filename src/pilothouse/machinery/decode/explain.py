@@ -170,7 +170,15 @@ class _Walk:
                 self._value(items, item, "")
             return
         self.unsearched += pairs is not None
-        for key, item in pairs or value.items():
+
+        def are_told(run: Sequence[tuple[str, Any]]) -> bool:
+            """Whether there is nothing to tell of some texts but what is told already."""
+            if not told or not texts:
+                return False
+            keys, values = zip(*run, strict=True)
+            return told.issuperset(keys) and set(map(type, values)) == {str}
+
+        for _, (key, item) in doubtful(pairs or list(value.items()), are_told):
             if self.saved is not None and not ends_decoding(items):
                 break
             if key not in seen:
