@@ -168,6 +168,17 @@ def test_names_are_quoted() -> None:
     ]
 
 
+def test_a_member_that_comes_again_and_again_is_told_once_and_hides_nothing() -> None:
+    members = ['"a":"x"'] * 1_000
+    members[500], members[900], members[901] = '"b":"y"', '"b":"z"', '"c":""'
+    document = '{"data":{%s}}'
+    assert found("ConfigMap", document % ",".join(members)) == [
+        'duplicate field "data.a"', 'duplicate field "data.b"'
+    ]  # fmt: skip
+    members[700] = '"a":1'
+    assert refusal("ConfigMap", document % ",".join(members)) == refusal("ConfigMap", {"data": {"a": 1}})
+
+
 def test_repeated_structs_are_merged_and_repeated_scalars_replaced() -> None:
     made = decoded("ConfigMap", '{"data":{"a":"1"},"data":{"b":"2"},"metadata":{"name":"x"},"metadata":{"uid":"u"}}')
     assert made == {"metadata": {"name": "x", "uid": "u"}, "data": {"a": "1", "b": "2"}}

@@ -154,6 +154,23 @@ def test_every_source_of_a_projection_is_judged() -> None:
     ]
 
 
+def test_in_a_long_projection_what_is_wrong_is_told_where_it_is() -> None:
+    sources: list[Any] = [{"secret": {"name": f"s{number}"}} for number in range(500)]
+    sources[130] = {}
+    sources[200] = {"secret": {"name": ""}}
+    sources[300:450] = [{"secret": {"name": "s", "items": [{"key": "k", "path": "p"}]}}] * 2 + [{}] * 148
+    sources[460] = {"serviceAccountToken": {"path": "t"}}
+    whole = "spec.volumes[0].projected"
+    assert PODS.causes(volume(projected={"sources": sources})) == [
+        (f"{whole}.sources[200].secret.name", "Required value"),
+        (whole, 'Invalid value: "s": conflicting duplicate paths'),
+        (
+            f"{whole}.sources[460].serviceAccountToken",
+            "Forbidden: must not be specified when serviceAccountName is not set",
+        ),
+    ]
+
+
 def test_a_token_is_for_a_named_account() -> None:
     sources = {"projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}
     path = "spec.volumes[0].projected.sources[0].serviceAccountToken"
