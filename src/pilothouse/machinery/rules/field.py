@@ -25,7 +25,7 @@ _MOST_TEXT: Final = 1 << 20  # signs of all messages; each may show the whole va
 
 T = TypeVar("T")
 V = TypeVar("V")
-_CONTAINERS: Final = {dict, list}
+_CONTAINERS: Final[set[type]] = {dict, list}
 Rule = Callable[[Any, "Field"], "bool | None"]
 """`(value, field)`: adds what is wrong to the field. True: the place needs no more rules."""
 
