@@ -75,6 +75,13 @@ def any_members(values: Callable[[random.Random], bytes], size: int = SIZE) -> b
     return b"\xbf" + b"".join(made) + b"\xff"
 
 
+def any_bytes(number: int) -> bytes:
+    """So many short strings of any bytes."""
+    chance = random.Random(number)
+    sizes = [chance.randrange(20) for _ in range(number)]
+    return b"".join(bytes((0x40 | size,)) + chance.randbytes(size) for size in sizes)
+
+
 def any_value(chance: random.Random, deeper: int = 3) -> bytes:
     """A number, a text, a list or an object, as people's have them."""
     kind = chance.randrange(10) if deeper else chance.randrange(4, 10)
@@ -164,6 +171,8 @@ CBORS: Final[tuple[Body, ...]] = (
     ("bytes of any length for texts", "configmaps",
      lambda: b"\xa1" + text("data")
      + any_members(lambda chance: bytes((0x40 | (size := chance.randrange(20)),)) + chance.randbytes(size))),
+    ("bytes of any length for finalizers", "configmaps",
+     lambda: b"\xa1" + text("metadata") + b"\xa1" + text("finalizers") + listed(any_bytes(4096))),
     ("noise for texts", "configmaps", lambda: b"\xa1" + text("data") + small((*_NOISE, b"\x9f\x01\xff"))),
     ("owners", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("ownerReferences") + listed(b"\xa0")),
