@@ -55,6 +55,11 @@ RUNS = {
     "tags": ("x: [" + _lines("!!str 1,") + "]", Items),
     "objects": ("x:\n" + _lines("- name: a#\n  image: b:#\n  n: #\n"), Items),
     "objects with lists in them": (_lines("  - b: '#'\n    a:\n    - x: y#\n    - x: z\n    c: {}\n"), Items),
+    "objects with flow style in them": (
+        "x:\n" + _lines('- name: a#\n  ports:\n  - {port: #, name: b}\n  args: [a, "#"]\n  b: [c, d]\n'),
+        Items,
+    ),
+    "objects with flow style that is none": (_lines("- a: [#]\n  b: c\n").replace("[160]", "[a: b]"), Items),
     "objects of one member": (_lines("- a: b#\n"), Items),
     "few lines in any order": ("x:\n" + "- a\n- b: c\n- 1\n- [d]\n- a\n" * _TIMES, Items),
     "few lines, one open": ("x:\n" + '- a\n- "b\n- c"\n- 1\n- a\n' * _TIMES, None),

@@ -29,6 +29,7 @@ from pilothouse.machinery.yamlcodec.cuts import (
     values_of,
 )
 from pilothouse.machinery.yamlcodec.errors import YAMLError
+from pilothouse.machinery.yamlcodec.flowjson import flow_values
 from pilothouse.machinery.yamlcodec.scalars import WORDS
 
 _WINDOW: Final = 16 << 10  # bytes in which an item and the next one must begin
@@ -38,17 +39,22 @@ _PAIRS: Final = 4  # neighbours of one level that are compared
 _LEVELS: Final = 3
 _BEGINS: Final = re.compile(rb"\n( *)(- |%b:(?=\n))" % NAME)
 _ITEM: Final = b"- "
+_FLOW: Final = rb"[\[{][^\n]*[\]}]"
 _SCALARS: Final = (
     (re.compile(rb": %b(?=\n)" % TEXT), b": v"),
     (re.compile(rb": (?:%b|%b)(?=\n)" % (QUOTED, SINGLE)), b": q"),
     (re.compile(rb"- (?![^\n]*:[ \n])%b(?=\n)" % TEXT), b"- v"),
     (re.compile(rb"- (?:%b|%b)(?=\n)" % (QUOTED, SINGLE)), b"- q"),
+    (re.compile(rb": %b(?=\n)" % _FLOW), b": f"),
+    (re.compile(rb"- %b(?=\n)" % _FLOW), b"- f"),
 )
 _SURE: Final = re.compile(rb"[A-Za-z0-9_./: \n{}\[\]-]*")  # what may be around the scalars
 _UNSURE: Final = re.compile(rb":[ \n]| \n")  # in a plain scalar, or behind it
 _ALL_PLAIN: Final = re.compile(rb"(?:%b\n)*" % TEXT)
 _ALL_NAMES: Final = re.compile(rb"(?:%b:\n)*" % NAME)
+_ALL_FLOW: Final = re.compile(rb"(?:%b\n)*" % _FLOW)
 _ALL_QUOTED: Final = re.compile(rb"(?:(?:%b|%b)\n)*" % (QUOTED, SINGLE))
+_ALL_IN: Final = {b"q": _ALL_QUOTED, b"f": _ALL_FLOW}  # by the sign of a kind of slot
 
 
 def record_spans(data: bytes, read: Read) -> Iterator[Span]:
@@ -122,10 +128,12 @@ def _grown(data: bytes, start: int, form: Form, read: Read) -> Span | None:
         last = behind.search(data, start)
         lines = data[start + 1 : len(data) if last is None else last.start()].split(b"\n")
         times = _times(lines, form)
-    if (times - 2) * height < LEAST:
-        return None
-    first, rest = lines[:height], lines[height : (times - 1) * height]
-    values = values_of_form(first, rest, form, read)
+    least, values = LEAST // height + 2, None
+    while values is None and times >= least:
+        first, rest = lines[:height], lines[height : (times - 1) * height]
+        values = values_of_form(first, rest, form, read)
+        if values is None:  # flow style in one of them may be none
+            times = times // 2 if any(slot[-1:] == b"f" for slot in form.slots) else 0
     if values is None:
         return None
     begin = start + len(b"\n".join(first)) + 1
@@ -179,8 +187,9 @@ def _scalars(column: list[bytes], slot: bytes) -> str | None:
     if text.count(lead) != len(column):
         return None
     text = text.replace(lead, b"\n")[1:]
-    if slot[-1:] == b"q":
-        return text_of(text) if _ALL_QUOTED.fullmatch(text) else None
+    form = _ALL_IN.get(slot[-1:])
+    if form is not None:
+        return text_of(text) if form.fullmatch(text) else None
     return text_of(text) if _ALL_PLAIN.fullmatch(text) and not _UNSURE.search(text) else None
 
 
@@ -195,7 +204,7 @@ def values_of_form(first: list[bytes], lines: list[bytes], form: Form, read: Rea
             template.append(line)
             continue
         text = _scalars(column, slot)
-        scalars = None if text is None else values_of(text[:-1].split("\n"), slot[-1:] == b"q")
+        scalars = None if text is None else _meant(text[:-1], slot[-1:])
         if scalars is None:
             return None
         mark = f"mark{place}ed"
@@ -207,6 +216,13 @@ def values_of_form(first: list[bytes], lines: list[bytes], form: Form, read: Rea
         return _filled(orjson.dumps(_read(template, form, read)).decode(), columns, len(lines) // height)
     except (YAMLError, TypeError):  # TypeError: of a number that is kept as it was written
         return None
+
+
+def _meant(text: str, kind: bytes) -> list[Any] | None:
+    """The values of lines, each of which is one of a kind; None where that is not sure."""
+    if kind == b"f":
+        return flow_values(text.encode().split(b"\n"))
+    return values_of(text.split("\n"), quoted=kind == b"q")
 
 
 def _read(template: list[bytes], form: Form, read: Read) -> Any:
