@@ -50,6 +50,7 @@ class Beyond(Places):
         steps = self.waiting.pop(depth, None)
         if steps is None or self.error is not None:
             return
-        for step, text in zip(steps, shown_apart([made[step] for step in steps]), strict=True):
+        texts = shown_apart([made[step] for step in steps])
+        self.shown = self.shown or any(BAD in text for text in texts)
+        for step, text in zip(steps, texts, strict=True):
             made[step] = text
-            self.shown = self.shown or BAD in text
