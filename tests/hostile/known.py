@@ -6,9 +6,39 @@ from typing import Any
 
 from hostile import strong
 from hostile.stranger import Seed, named
-from hostile.test_fuzz import PLACES
 from support.api import Api
 from support.server import eventually
+
+NAMESPACE = "/api/v1/namespaces/default"
+CONTAINER = {"name": "c", "image": "i", "ports": [{"containerPort": 80}], "env": [{"name": "A", "value": "b"}]}
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "f", "labels": {"a": "b"}, "annotations": {"c": "d"}, "finalizers": ["example.com/f"]},
+    "spec": {"containers": [CONTAINER], "volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}]},
+}
+DEPLOYMENT: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "f"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"a": "b"}},
+        "strategy": {"rollingUpdate": {"maxSurge": "25%"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": POD["spec"]},
+    },
+}
+SERVICE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "f"},
+    "spec": {"selector": {"a": "b"}, "ports": [{"port": 80, "targetPort": "http"}], "type": "NodePort"},
+}
+PLACES = {
+    "Pod": (f"{NAMESPACE}/pods", POD),
+    "Service": (f"{NAMESPACE}/services", SERVICE),
+    "Deployment": ("/apis/apps/v1/namespaces/default/deployments", DEPLOYMENT),
+}
 
 
 def known() -> dict[str, tuple[str, dict[str, Any]]]:

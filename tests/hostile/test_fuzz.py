@@ -14,42 +14,13 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hostile.known import NAMESPACE, PLACES
 from support.api import Answer, Api
 from support.server import Server
 
-NAMESPACE = "/api/v1/namespaces/default"
 MANY = settings(
     max_examples=120, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-CONTAINER = {"name": "c", "image": "i", "ports": [{"containerPort": 80}], "env": [{"name": "A", "value": "b"}]}
-POD: dict[str, Any] = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "f", "labels": {"a": "b"}, "annotations": {"c": "d"}, "finalizers": ["example.com/f"]},
-    "spec": {"containers": [CONTAINER], "volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}]},
-}
-DEPLOYMENT: dict[str, Any] = {
-    "apiVersion": "apps/v1",
-    "kind": "Deployment",
-    "metadata": {"name": "f"},
-    "spec": {
-        "replicas": 2,
-        "selector": {"matchLabels": {"a": "b"}},
-        "strategy": {"rollingUpdate": {"maxSurge": "25%"}},
-        "template": {"metadata": {"labels": {"a": "b"}}, "spec": POD["spec"]},
-    },
-}
-SERVICE: dict[str, Any] = {
-    "apiVersion": "v1",
-    "kind": "Service",
-    "metadata": {"name": "f"},
-    "spec": {"selector": {"a": "b"}, "ports": [{"port": 80, "targetPort": "http"}], "type": "NodePort"},
-}
-PLACES = {
-    "Pod": (f"{NAMESPACE}/pods", POD),
-    "Service": (f"{NAMESPACE}/services", SERVICE),
-    "Deployment": ("/apis/apps/v1/namespaces/default/deployments", DEPLOYMENT),
-}
 KINDS = st.sampled_from(sorted(PLACES))
 
 nasty = st.sampled_from(

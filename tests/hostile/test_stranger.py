@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from hostile import strong
 from hostile.assault import MORE_FAILURES, Attack, survived
-from hostile.known import known, known_seeds, prepare
+from hostile.known import NAMESPACE, known, known_seeds, prepare
 from hostile.nasty import APPLY, JSON, PROTOBUF, SIZE, YAML, field, varint
 from hostile.simple import APPLY_CBOR, CBOR
 from hostile.stranger import EVERYTHING, FORMS, Seed, requests, seeds
-from hostile.test_fuzz import MANY, NAMESPACE, damaged, plain, values, well_answered
+from hostile.test_fuzz import MANY, damaged, plain, values, well_answered
 from support.api import Api
 from support.server import CONFORMANCE_FLAGS, Server
 
