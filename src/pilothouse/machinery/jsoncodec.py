@@ -335,9 +335,14 @@ def has_whole_float(value: Any, text: bytes | None = None) -> bool:
     if text is not None:
         if not may_have_odd_floats(text):
             return False
-        numbers = b"".join(jsonpieces.unquoted(text).split(b'"')[::2])
-        if not may_have_exponents(numbers):
-            return may_have_odd_floats(numbers)
+        for part in jsonpieces.behind_texts(jsonpieces.unquoted(text)):
+            numbers = b"".join(part.split(b'"')[::2])
+            if may_have_exponents(numbers):
+                break
+            if may_have_odd_floats(numbers):
+                return True
+        else:
+            return False
     todo = [(value,)]
     for container in todo:
         for item in container:

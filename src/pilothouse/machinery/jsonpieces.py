@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, Final
 
 import orjson
 
 PIECE: Final = 64 << 10  # bytes
+_PART: Final = 32 << 10
 _BEGINNING: Final = 16 << 10  # bytes
 _LONG: Final = 512 << 10  # bytes of a document from which on it is looked at
 _TOO_LONG: Final = 40_000_000  # nanoseconds of the fast parser from which on a document is read in pieces
@@ -82,6 +84,20 @@ class _Odd(Exception):
 def unquoted(data: bytes) -> bytes:
     """A document without quotes that begin or end no text; it is as long. Escapes stand in texts only."""
     return data.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in data else data
+
+
+def behind_texts(data: bytes) -> Iterator[bytes]:
+    """Such a document in pieces that end behind a text: what is made of one is gone before the next makes as much."""
+    at = 0
+    while len(data) - at > _PART:
+        end = data.find(b'"', at + _PART) + 1
+        if data.count(b'"', at, end) % 2:  # that one begins a text
+            end = data.find(b'"', end) + 1
+        if not end:
+            break
+        yield data[at:end]
+        at = end
+    yield data[at:]
 
 
 def without_texts(part: bytes) -> bytes:

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
 
 from pilothouse.machinery.digits import may_have_exponents, may_have_odd_floats
+from pilothouse.machinery.jsonpieces import behind_texts
 
 _MARKS: Final = bytes.maketrans(b",}", b" ]")
 _NO_MARKS: Final = bytes(sorted(set(range(256)) - set(b'",{}')))
@@ -21,7 +22,6 @@ _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\t", b"\t"), (b"\\r", b"\r"), (b"\\b", b
 _CONTROL: Final = re.compile(rb"\\u00([0-9a-f]{2})")
 _SMALL: Final = b"0.0000"  # what begins so, Go writes with an exponent
 _OTHERWISE: Final = re.compile(rb"-?[0-9.]+e[+-]?[0-9]+|-?0\.0000[0-9]+")
-_PIECE: Final = 32 << 10  # bytes
 _ENDS: Final = (b",", b"]", b"}")
 
 
@@ -47,7 +47,7 @@ def _plain(text: bytes, number: Callable[[float], str]) -> bytes:
     escaped = b"\\" in text
     if escaped:
         text = text.replace(b"\\\\", _BACKSLASH).replace(b'\\"', _QUOTE)
-    text = b"".join([_without_quotes(piece, number) for piece in _pieces(text)])
+    text = b"".join([_without_quotes(piece, number) for piece in behind_texts(text)])  # little at a time
     if escaped:
         for escape, sign in _ESCAPES:
             text = text.replace(escape, sign)
@@ -55,20 +55,6 @@ def _plain(text: bytes, number: Callable[[float], str]) -> bytes:
             text = _CONTROL.sub(_sign, text)
         text = text.replace(_QUOTE, b'"').replace(_BACKSLASH, b"\\")
     return text
-
-
-def _pieces(text: bytes) -> Iterator[bytes]:
-    """The JSON in pieces that end behind a text: what is made of one is gone before the next makes as much."""
-    at = 0
-    while len(text) - at > _PIECE:
-        end = text.find(b'"', at + _PIECE) + 1
-        if text.count(b'"', at, end) % 2:  # that one begins a text
-            end = text.find(b'"', end) + 1
-        if not end:
-            break
-        yield text[at:end]
-        at = end
-    yield text[at:]
 
 
 def _without_quotes(text: bytes, number: Callable[[float], str]) -> bytes:
