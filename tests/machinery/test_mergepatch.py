@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError
-from pilothouse.machinery.patch import mergepatch
+from pilothouse.machinery.patch import MERGE_PATCH, mergepatch
+from pilothouse.machinery.patch.document import Patch
 
 
 @pytest.mark.parametrize(
@@ -108,3 +111,21 @@ def test_many_members_at_once() -> None:
         **{name: value for name, value in patched.items() if name != "k3"},
         "x": {},
     }
+
+
+@pytest.mark.parametrize("depth", [1, 300])
+def test_a_long_patched_map_is_quoted_by_name_where_it_is_new(depth: int) -> None:
+    """What the patch left alone is quoted as it was, however deep something else is nested."""
+    deep: Any = 1
+    for _ in range(depth):
+        deep = {"b": deep}
+    many = {f"k{number}": {"b": 1, "a": [{"d": 1, "c": 2}]} for number in reversed(range(100, 200))}
+    there = {"data": {"old": {"z": 1, "y": 2}, "k150": {"z": {"z": 1, "y": 2}}}}
+    patch = Patch(MERGE_PATCH, {"data": {**many, "deep": deep}}, s.Schema(s.STRUCT), [])
+    value, _ = patch(there)
+    found = json.loads(patch.shown(patch.ordered(value)), object_pairs_hook=list)[0][1]
+    assert [name for name, _ in found] == sorted([*many, "old", "deep"])
+    shown = dict(found)
+    assert shown["old"] == [("z", 1), ("y", 2)]
+    assert shown["k101"] == [("a", [[("c", 2), ("d", 1)]]), ("b", 1)]
+    assert dict(shown["k150"])["z"] == [("z", 1), ("y", 2)]

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.kit.runs import RUN
-from pilothouse.machinery.jsoncodec import dumps, dumps_sorted
+from pilothouse.machinery.jsoncodec import compact_shallow, dumps, dumps_sorted
 
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 
@@ -62,18 +62,32 @@ def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, 
             continue
         was, changes = before.get(name), patch[name]
         if len(part) > RUN and isinstance(part, dict) and isinstance(was, dict) and isinstance(changes, dict):
-            made[name] = _in_one_go(_with_parts(part, was, changes))
+            made[name] = _in_one_go(part, was, changes)
         else:
             made[name] = merged(part, was, changes)
     return made
 
 
-def _in_one_go(value: dict[str, Any]) -> Any:
-    """A long object in order. It is sorted while it is written, where what must not be sorted can be written before."""
+def _in_one_go(value: dict[str, Any], before: dict[str, Any], patch: dict[str, Any]) -> Any:
+    """A long object in order. It is sorted while it is written, which is right for all that is new; what must not be
+    sorted is written before.
+    """
+    parts = [name for name in _parts(value) if name not in patch or isinstance(before.get(name), dict)]
+    if len(parts) > RUN or compact_shallow(value) is None:  # the slow writer knows nothing of texts that are ready
+        return _one_by_one(_with_parts(value, before, patch))
+    made = dict(value)
+    for name in parts:
+        part = merged(value[name], before[name], patch[name]) if name in patch else value[name]
+        made[name] = orjson.Fragment(text(part))
+    return by_name(made)
+
+
+def _one_by_one(value: dict[str, Any]) -> Any:
+    """As `_in_one_go`, of an object whose parts are in order."""
     parts = _parts(value)
     if len(parts) > RUN:
         return _by_name(value)
-    value.update((name, orjson.Fragment(dumps(value[name]))) for name in parts)
+    value.update((name, orjson.Fragment(text(value[name]))) for name in parts)
     return by_name(value)
 
 
