@@ -36,6 +36,14 @@ def spent(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def ended_well(server: Server) -> None:
+    """A server that was attacked is alive and well, and ends in good order."""
+    assert server.is_ready()
+    assert server.stop() == 0
+    said = server.said()
+    assert "Traceback" not in said, said[-6000:]
+
+
 def survived(target: Server, caller: Api, attacks: Iterable[Attack], failures: tuple[str, ...] = FAILURES) -> None:
     """Each has an answer that says what is wrong, in bounded time, and nobody else waits.
 

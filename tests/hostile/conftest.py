@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from hostile.assault import ended_well
 from support.server import CONFORMANCE_FLAGS, Server
 
 
@@ -14,7 +15,4 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One for each module. It must be alive and well at the end, and end in good order."""
     server = Server(tmp_path_factory.mktemp("target"), *CONFORMANCE_FLAGS)
     yield server
-    assert server.is_ready()
-    assert server.stop() == 0
-    said = server.said()
-    assert "Traceback" not in said, said[-6000:]
+    ended_well(server)

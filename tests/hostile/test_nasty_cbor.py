@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from hostile import mutated, nasty, nasty_cbor, simple
-from hostile.assault import survived
+from hostile.assault import ended_well, survived
 from support.api import Api
 from support.server import CONFORMANCE_FLAGS, Server
 
@@ -18,10 +18,7 @@ FLAGS = (*CONFORMANCE_FLAGS, "--feature-gates=CBORServingAndStorage=true")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("target"), *FLAGS)
     yield server
-    assert server.is_ready()
-    assert server.stop() == 0
-    said = server.said()
-    assert "Traceback" not in said, said[-6000:]
+    ended_well(server)
 
 
 @pytest.fixture(scope="module")

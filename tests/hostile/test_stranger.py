@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hostile import strong
-from hostile.assault import MORE_FAILURES, Attack, survived
+from hostile.assault import MORE_FAILURES, Attack, ended_well, survived
 from hostile.known import NAMESPACE, known, known_seeds, prepare
 from hostile.nasty import APPLY, JSON, PROTOBUF, SIZE, YAML, field, varint
 from hostile.simple import APPLY_CBOR, CBOR
@@ -35,10 +35,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with all versions of all kinds, and a custom one. It must be alive and well at the end."""
     server = Server(tmp_path_factory.mktemp("everything"), *CONFORMANCE_FLAGS, *EVERYTHING)
     yield server
-    assert server.is_ready()
-    assert server.stop() == 0
-    said = server.said()
-    assert "Traceback" not in said, said[-6000:]
+    ended_well(server)
 
 
 @pytest.fixture(scope="module")
