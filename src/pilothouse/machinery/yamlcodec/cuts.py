@@ -18,7 +18,7 @@ from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 
 _TRIES: Final = 4  # places with no run before the next ones are sought farther away
 _MANY: Final = 1000  # different scalars that are better read all at once
-_DIGITS: Final = re.compile("[0-9.,]*")
+_PLAIN_NUMBERS: Final = re.compile("[0-9.,]*")
 _SURE_DIGITS: Final = 18  # digits of a number that is one of int64
 # Not of the digits of other scripts: those are texts.
 _WHOLE: Final = re.compile(f"[1-9][0-9]{{0,{_SURE_DIGITS - 1}}}")
@@ -155,7 +155,7 @@ def values_of(texts: list[str], quoted: bool) -> list[Any] | None:
 def _numbers(texts: list[str]) -> list[Any] | None:
     """The same where all are numbers as JSON has them, without exponents."""
     joined = ",".join(texts)
-    if _DIGITS.fullmatch(joined) is None or len(max(texts, key=len)) > _SURE_DIGITS:
+    if _PLAIN_NUMBERS.fullmatch(joined) is None or len(max(texts, key=len)) > _SURE_DIGITS:
         return None
     try:
         numbers: list[Any] = orjson.loads(f"[{joined}]")

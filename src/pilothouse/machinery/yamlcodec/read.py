@@ -55,12 +55,12 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     if b"\r\n" in data and b"\r\r" not in data:
         data = data.replace(b"\r\n", b"\n")  # both end a line and mean the same
     aliases = _ALIAS.search(data) is not None
-    found = None
+    found, checked = None, False
     if len(data) >= _LONG and _is_text(data):
         if in_flow:  # damaged JSON as a rule, which is no YAML either
-            _check_first(data, aliases)
+            checked = _check_first(data, aliases)
         found = (_as_flow(data) if in_flow else None) or _shortly(data, aliases)
-    return _built(data, aliases) if found is None else found
+    return _built(data, aliases, checked=checked) if found is None else found
 
 
 def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
@@ -235,13 +235,13 @@ def _behind(parser: yaml.CLoader, builder: Builder) -> yaml.MarkedYAMLError | No
     return None
 
 
-def _built(data: bytes, aliases: bool) -> tuple[Any, list[str]]:
-    """The value of the first document, read event by event. Raises YAMLError."""
+def _built(data: bytes, aliases: bool, *, checked: bool = False) -> tuple[Any, list[str]]:
+    """The value of the first document, read event by event. `checked`: by `_check`. Raises YAMLError."""
     builder = Builder()
     # The C parser takes a byte order mark for the choice of an encoding, as Go's does.
     parser = yaml.CLoader(data)
     try:
-        checked = _check(data, aliases)
+        checked = checked or _check(data, aliases)
         if checked and _is_bare_list(data):
             return [], []
         return _first(parser, builder, checked), builder.repeated
@@ -278,10 +278,10 @@ class _Pieces:
         return self.data[start : self.at]
 
 
-def _check_first(data: bytes, aliases: bool) -> None:
-    """Tells what is wrong with the text of a document before anything else is tried. Raises YAMLError."""
+def _check_first(data: bytes, aliases: bool) -> bool:
+    """As `_check`, before anything else is tried. Raises YAMLError."""
     try:
-        _check(data, aliases)
+        return _check(data, aliases)
     except ReaderError as wrong:
         raise YAMLError(f"yaml: {_reason(wrong)}") from None
     except yaml.MarkedYAMLError as wrong:
