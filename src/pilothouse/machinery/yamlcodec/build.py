@@ -15,7 +15,7 @@ from pilothouse.kit.sorting import in_order
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats
 from pilothouse.machinery.typed.text import syntax
-from pilothouse.machinery.yamlcodec.alike import copies
+from pilothouse.machinery.yamlcodec.alike import copier, copies
 from pilothouse.machinery.yamlcodec.cuts import Aliases, Cut, Items, Members, Shortened, Whole
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
@@ -76,6 +76,8 @@ class Builder:
         self._short = short
         self._cuts = {} if short is None else short.cuts
         self.anchors: dict[str, Any] = {}
+        # What aliases ask for: it, how many values are in it, and what makes copies of it.
+        self._copied: dict[str, tuple[Any, int, Callable[[], Any]]] = {}
         # Plain scalars that are no texts, or need care.
         self.known: dict[str, Any] = {**WORDS, _MERGE: math.nan, **dict.fromkeys(self._cuts, math.nan)}
         self.count = 0  # nodes in all,
@@ -191,16 +193,19 @@ class Builder:
             raise TextError(f"yaml: unknown anchor '{anchor}' referenced")
         if self.anchors[anchor] is _UNFINISHED:
             raise YAMLError(f"yaml: anchor '{anchor}' value contains itself")
-        return self._copy(self.anchors[anchor])
+        return self._copy(anchor)
 
-    def _copy(self, value: Any) -> Any:
+    def _copy(self, anchor: str) -> Any:
         """A copy of what an anchor stands for, with the original's limit on how much aliases may make."""
-        self.count += 1
-        self.copied += 1
+        value = self.anchors[anchor]
+        known = self._copied.get(anchor)
+        if known is None or known[0] is not value:  # a name may be given again
+            made = copier(value) if value.__class__ is dict or value.__class__ is list else lambda: value
+            known = self._copied[anchor] = (value, _nodes(value), made)
+        self.count += known[1]
+        self.copied += known[1]
         self._limit()
-        if value.__class__ is dict:
-            return {key: self._copy(item) for key, item in value.items()}
-        return [self._copy(item) for item in value] if value.__class__ is list else value
+        return known[2]()
 
     def _limit(self) -> None:
         if self.copied > 100 and self.count > 1000 and self.copied > self.count * _allowed(self.count):
