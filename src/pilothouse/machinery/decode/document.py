@@ -92,18 +92,20 @@ def decode_parsed(
     """
     strict = findings if findings is not None else Findings()
     strict.big = unordered is not None if data is None else len(data) >= RARE
+    unique = data is None or surely_unique(data, value)  # of the value as it came
+    strict.owned = data is not None
     if strict.big:  # the parts of others are remembered as they are decoded
         strict.unordered = unordered
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:
-        why = refusal(schema, value) if data is None or surely_unique(data, value) else None
+        why = refusal(schema, value) if unique else None
         if why is not None:
             raise DecodeError(why) from None
         return _again(schema, dumps(value) if data is None else data, strict)
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
-    if strict.inexact or not (data is None or surely_unique(data, value)):
+    if strict.inexact or not unique:
         return _again(schema, dumps(value) if data is None else data, strict, None if strict.inexact else made)
     if strict.unknown and findings is not None:
         explain(schema, value, findings, fits=True)

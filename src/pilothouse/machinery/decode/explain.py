@@ -229,7 +229,7 @@ class _Walk:
         if self.fits and not self.findings.unknown:
             return True
         findings = Findings()
-        findings.big = True
+        findings.big = findings.probing = True
         try:
             list_decoder(schema)([*objects], findings)
         except (*REFUSALS, APIError, RecursionError):

@@ -20,12 +20,15 @@ class Findings:
     100. `unknown`: some member has no field. `inexact`: a number's literal text is needed. `floats`: members at the top
     of a custom object in which whole numbers were written as floats (`3.0`). `big`: the document is so long that its
     parts come hardly ever again, and are not remembered. `unordered`: long maps that were left as they came, for who
-    wants to put them in order once the object is good; None where they have to be by key at once.
+    wants to put them in order once the object is good; None where they have to be by key at once. `owned`: nobody else
+    has any part of the value, and no part stands in two places, so that what is in it may become part of the object.
+    `probing`: nobody wants the object, only to know what there is to tell.
+    `level`: in how many long lists the one at hand is.
     """
 
     LIMIT = 100
 
-    __slots__ = ("big", "floats", "inexact", "strict", "unknown", "unordered")
+    __slots__ = ("big", "floats", "inexact", "level", "owned", "probing", "strict", "unknown", "unordered")
 
     def __init__(self) -> None:
         self.unordered: list[dict[str, Any]] | None = None
@@ -33,12 +36,16 @@ class Findings:
         self.unknown = False
         self.inexact = False
         self.big = False
+        self.owned = False
+        self.probing = False
+        self.level = 0
         self.floats: frozenset[str] = frozenset()
 
     def reset(self) -> None:
         """Ready for decoding the same document again, from its exact form."""
         self.unknown = False
         self.inexact = False
+        self.level = 0
 
     @property
     def full(self) -> bool:

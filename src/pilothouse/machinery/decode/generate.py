@@ -6,22 +6,26 @@ again to word it.
 
 from __future__ import annotations
 
+import math
+from ast import literal_eval
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import orjson
 
 from pilothouse.kit.memo import Stamped
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.decode import scalars
+from pilothouse.machinery.decode import lists, scalars
 from pilothouse.machinery.decode.findings import Findings, Mismatch
+from pilothouse.machinery.decode.lists import LONG, Column, ListDecoder, LongLists, Reader
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
 from pilothouse.machinery.errors import too_large
 from pilothouse.machinery.quantity import QuantityError, shown
 from pilothouse.machinery.schema import Field, Schema
 
 StructDecoder = Callable[[Any, Findings], dict[str, Any]]
-ListDecoder = Callable[[Any, Findings], list[dict[str, Any]]]
+_LongDecoder = Callable[[list[Any], Findings, Callable[..., Any]], list[dict[str, Any]]]
 
 _ONE: Final = "decode"  # keys in Schema.compiled: of one struct,
 _MANY: Final = "decode.items"  # and of a list of them, in one loop
@@ -54,6 +58,10 @@ _READS: Final = {
 _ZEROS: Final = {
     s.STRING: '""', s.BOOL: "False", s.INT32: "0", s.INT64: "0", s.FLOAT64: "0", s.QUANTITY: '"0"',
     s.INT_OR_STRING: "0", s.DURATION: '"0s"',
+}  # fmt: skip
+_CLASSES: Final[dict[str, type]] = {s.STRING: str, s.BOOL: bool}
+_RANGES: Final = {
+    s.INT32: (scalars.INT32_LEAST, scalars.INT32_MOST), s.INT64: (scalars.INT64_LEAST, scalars.INT64_MOST),
 }  # fmt: skip
 # Kinds whose zero is left out with omitempty; all others are structs to Go, which are never empty.
 _EMPTY_OMITTED: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.LIST, s.MAP, s.BYTES))
@@ -109,8 +117,47 @@ def list_decoder(schema: Schema) -> ListDecoder:
     """The decoder of a list of a STRUCT."""
     made: ListDecoder | None = schema.compiled.get(_MANY)
     if made is None:
-        made = schema.compiled[_MANY] = _Writer(schema).many()
+        made = schema.compiled[_MANY] = _Writer(schema).many(_long_lists(schema))
     return made
+
+
+def _long_lists(schema: Schema) -> _LongDecoder:
+    """The decoder of long lists of a STRUCT, made when one comes. It is told how lists are decoded object by object."""
+    made: list[LongLists] = []
+
+    def decode(values: list[Any], findings: Findings, rows: Callable[..., Any]) -> list[dict[str, Any]]:
+        if not made:
+            columns = {name: _column(schema, field) for name, field in schema.properties.items()}
+            made.append(LongLists(columns, partial(rows, apart=False)))
+        return made[0].decode(values, findings)
+
+    return decode
+
+
+def _column(owner: Schema, field: Field) -> Column:
+    dropped = _is_dropped(field)
+    empty = dropped and not field.pointer
+    if dropped:
+        return Column(_reader(owner, field), None, empty)
+    zero: Callable[[], Any] = eval(f"lambda: {'None' if field.pointer else zero_text(field.schema)}")
+    return Column(_reader(owner, field), zero, empty)
+
+
+def _reader(owner: Schema, field: Field) -> Reader:
+    schema = field.schema
+    zero = None if field.pointer or schema.kind not in _ZEROS else literal_eval(_ZEROS[schema.kind])
+    if schema.kind in _CLASSES:
+        return lists.plain(_CLASSES[schema.kind], zero)
+    if schema.kind in _RANGES:
+        return lists.whole(*_RANGES[schema.kind], zero)
+    if schema.kind == s.INT_OR_STRING:
+        return lists.whole(*_RANGES[s.INT32], zero, str)
+    if schema.kind == s.STRUCT:
+        return lists.structs(list_decoder(schema), null=field.pointer)
+    if schema.kind == s.LIST and schema.items.kind == s.STRUCT:
+        most = math.inf if field.name == "items" else most_items(schema.items)
+        return lists.lists(list_decoder(schema.items), most, _LONGEST, null=not _is_dropped(field))
+    return lists.each(_Writer(owner).column(field))
 
 
 def zero_text(schema: Schema) -> str:
@@ -154,10 +201,13 @@ class _Writer:
         made: StructDecoder = self._compiled()
         return made
 
-    def many(self) -> ListDecoder:
-        self._add("def decode(vs, f):")
+    def many(self, long: _LongDecoder) -> ListDecoder:
+        """`long` decodes long lists, but for those that it gives back (`apart=False`)."""
+        self.names["long"] = long
+        self._add("def decode(vs, f, apart=True):")
         self.pad = "    "
         self._add("if vs.__class__ is not list: raise Mismatch")
+        self._add(f"if apart and len(vs) >= {LONG}: return long(vs, f, decode)")
         self._add("made = []")
         self._add("for v in vs:")
         self.pad = "        "
@@ -170,6 +220,17 @@ class _Writer:
         self.pad = "    "
         self._add("return made")
         made: ListDecoder = self._compiled()
+        return made
+
+    def column(self, field: Field) -> Reader:
+        """Of the values of one field what is kept, one by one."""
+        kind = field.schema.kind
+        zero = "None" if field.pointer else zero_text(field.schema)
+        read = self._read(field.schema, "x", 0)
+        if not field.pointer and kind in _EMPTY_OMITTED:
+            read = f"({read} or None)"
+        self._add(f"def decode(xs, f): return [{zero} if x is None else {read} for x in xs]")
+        made: Reader = self._compiled()
         return made
 
     def _compiled(self) -> Any:
