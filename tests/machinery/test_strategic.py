@@ -225,6 +225,38 @@ def test_why_a_patched_document_is_no_object(patch: dict[str, Any], why: str) ->
     assert problem(POD, strategic.apply(patch, obj, POD)) == why
 
 
+def test_of_many_values_the_first_that_is_wrong_is_told_and_of_that_the_first_field() -> None:
+    fine: dict[str, Any] = {"name": "a", "ports": [{"containerPort": 1}], "env": [{"name": "A"}]}
+    late = {**fine, "args": [1]}  # a later field than the others'
+    early = {**fine, "ports": [{"containerPort": 1}, {"containerPort": "x"}], "env": [{"name": 1}]}
+    for wrong, why in (
+        ([late, early], "cannot convert int64 to string"),
+        ([early, late], "unrecognized type: int32"),
+        ([None, 1.5, early], "cannot restore struct from: float64"),
+        ([late, []], "cannot convert int64 to string"),
+    ):
+        assert problem(POD, {"spec": {"containers": [fine] * 300 + wrong + [fine]}}) == why
+    assert problem(POD, {"spec": {"containers": [fine] * 300}}) == ""
+
+
+def test_whole_numbers_among_many_are_found() -> None:
+    ports = [{"containerPort": 1}] * 300
+    found = whole_numbers(POD, {"spec": {"containers": [{"ports": [*ports, {"containerPort": 3.0}]}]}})
+    assert found["spec"]["containers"][0]["ports"][300] == {"containerPort": 3}
+    assert type(found["spec"]["containers"][0]["ports"][300]["containerPort"]) is int
+
+
+def test_an_item_that_comes_again_and_again_is_merged_as_if_it_came_twice() -> None:
+    item = {"name": "main", "ports": [{"containerPort": 1}], "env": [{"name": "A", "value": "2"}]}
+    twice = containers([item, item])
+    assert containers([item] * 500) == twice
+    assert containers([item] * 500 + [{**item, "tty": 1}])[0]["tty"] == 1
+    assert containers([{**item, "tty": 1}] * 3 + [{**item, "tty": True}])[0]["tty"] is True
+    unknown = {**item, "x": {}}
+    with pytest.raises(APIError, match="unable to find api field"):
+        containers([unknown, unknown])
+
+
 def test_maps_of_maps_do_not_merge() -> None:
     definition = builtin_types().get("k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", "JSONSchemaProps")
     with pytest.raises(APIError, match="merging an object in json but data type is not struct, instead is: map"):

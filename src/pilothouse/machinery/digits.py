@@ -27,20 +27,24 @@ def unsigned(text: str) -> int | str:
     return value if value <= UINT64_MAX else f"strconv.ParseUint: parsing {quote(text)}: value out of range"
 
 
-_AS_ZERO: Final = bytes(0x30 if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
+def _table(signs: bytes, sign: int) -> bytes:
+    """Digits as zeros, and these signs as one: then one search finds all that is looked for."""
+    return bytes(0x30 if 0x30 <= byte <= 0x39 else sign if byte in signs else byte for byte in range(256))
+
+
+_AS_ZERO: Final = _table(b"", 0)
+_POINT: Final = _table(b".eE", ord("."))
+_POWER: Final = _table(b"eE", ord("e"))
 
 
 def may_have_floats(text: bytes) -> bool:
     """False where JSON text surely has no number with a point or an exponent in it."""
-    # Several times faster than a regex.
-    zeros = text.translate(_AS_ZERO)
-    return b"0." in zeros or b"0e" in zeros or b"0E" in zeros
+    return b"0." in text.translate(_POINT)  # several times faster than a regex
 
 
 def may_have_exponents(text: bytes) -> bool:
     """False where JSON text surely has no number with an exponent in it."""
-    zeros = text.translate(_AS_ZERO)
-    return b"0e" in zeros or b"0E" in zeros
+    return b"0e" in text.translate(_POWER)
 
 
 _ENDS: Final = (b".0,", b".0]", b".0}")

@@ -3,17 +3,21 @@
 Here is why one is no object of its type, in the words of that converter.
 
 Strategic merge patch and apply do not decode JSON text but turn maps into objects, which has its own messages. Asked
-only when the decoder has refused the document; the first problem in the order of the type's fields is told.
+only when the decoder has refused the document; the first problem in the order of the type's fields is told. Values of
+one type are looked at together, as a document may have very many of them.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, Final
 
+from pilothouse.kit.runs import RUN, doubtful
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.decode.findings import DecodeError
 from pilothouse.machinery.decode.scalars import unbase64
-from pilothouse.machinery.jsoncodec import dumps, kind_of, plain_floats
+from pilothouse.machinery.digits import has_digits
+from pilothouse.machinery.jsoncodec import compact, dumps, kind_of, only_plain_numbers, plain_floats
 from pilothouse.machinery.schema import Schema
 
 _INTEGERS: Final = frozenset({s.INT32, s.INT64})
@@ -26,39 +30,96 @@ _MANY: Final = frozenset({s.MAP, s.LIST})
 _TEXTS: Final = frozenset({s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME})
 
 
+_FEW_DIGITS: Final = 10  # of the smallest number that has to be cut
+_CLASSES: Final[dict[str, tuple[type, str]]] = {
+    s.STRUCT: (dict, "struct from:"), s.MAP: (dict, "map from"), s.LIST: (list, "slice from"),
+}  # fmt: skip
+_NOTHING: Final = type(None)
+# Classes of values of which nothing more has to be known.
+_FINE: Final[dict[str, frozenset[type]]] = {
+    s.INT32: frozenset((int, _NOTHING)),
+    s.INT64: frozenset((int, _NOTHING)),
+    s.FLOAT64: frozenset((int, float, _NOTHING)),
+    s.BOOL: frozenset((bool, _NOTHING)),
+    s.BYTES: frozenset((_NOTHING,)),
+    **dict.fromkeys((s.STRING, s.INT_OR_STRING, *_TIMES), frozenset((str, _NOTHING))),
+}
+
+_Problem = tuple[int, str]  # the place of a value among others, and what the converter says about it
+
+
 def problem(schema: Schema, value: Any) -> str:
     """What the converter says about the value; "" where it has nothing to say."""
-    if value is None:
-        return ""
+    found = _first(schema, [value])
+    return "" if found is None else found[1]
+
+
+def _first(schema: Schema, values: list[Any]) -> _Problem | None:
+    """The first problem among values of a type."""
     kind = schema.kind
-    if kind == s.STRUCT:
-        return _in_struct(schema, value)
-    if kind == s.MAP:
-        if not isinstance(value, dict):
-            return f"cannot restore map from {_kind(value)}"
-        return next(filter(None, (problem(schema.items, inner) for inner in value.values())), "")
-    if kind == s.LIST:
-        if not isinstance(value, list):
-            return f"cannot restore slice from {_kind(value)}"
-        return next(filter(None, (problem(schema.items, item) for item in value)), "")
-    if kind == s.BYTES:
-        return _in_bytes(value)
-    if kind in _GO_TYPES:
-        return _in_scalar(kind, value)
-    return _in_text(kind, value)
+    if kind not in _CLASSES:
+        return _first_scalar(schema.kind, values)
+    expected, said = _CLASSES[kind]
+    wrong = None
+    if not {expected, _NOTHING}.issuperset(map(type, values)):
+        at = next(at for at, value in enumerate(values) if value is not None and not isinstance(value, expected))
+        wrong = at, f"cannot restore {said} {_kind(values[at])}"
+        values = values[:at]
+    return (_first_in_structs if kind == s.STRUCT else _first_inside)(schema, values) or wrong
+
+
+def _first_in_structs(schema: Schema, values: list[Any]) -> _Problem | None:
+    first = None
+    names = set(chain.from_iterable(filter(None, values)))
+    for name, field in schema.properties.items():
+        if name not in names:
+            continue
+        places = [at for at, value in enumerate(values) if value and name in value]
+        found = _first(field.schema, [values[at][name] for at in places])
+        if found is not None:
+            first = places[found[0]], found[1]
+            values = values[: first[0]]  # a later field counts only if it is of an earlier one
+    return first
+
+
+def _first_inside(schema: Schema, values: list[Any]) -> _Problem | None:
+    """As `_first`, of lists or maps."""
+    inner = [() if not value else value.values() if isinstance(value, dict) else value for value in values]
+    found = _first(schema.items, list(chain.from_iterable(inner)))
+    if found is None:
+        return None
+    at, text = found
+    for place, items in enumerate(inner):
+        if at < len(items):
+            return place, text
+        at -= len(items)
+    raise IndexError(found)
+
+
+def _first_scalar(kind: str, values: list[Any]) -> _Problem | None:
+    fine = _FINE.get(kind)
+    if fine is None or fine.issuperset(map(type, values)):
+        return None
+    said = ((at, _in_scalar(kind, value)) for at, value in enumerate(values) if value is not None)
+    return next((found for found in said if found[1]), None)
 
 
 def wrapped(schema: Schema, value: Any) -> Any:
     """The value with the integers that are too large for their type as the converter makes them: it cuts off the bits
     for which there is no room. The value itself where none is.
     """
+    text = compact(value)
+    return value if text is not None and not has_digits(text, _FEW_DIGITS) else _wrapped(schema, value)
+
+
+def _wrapped(schema: Schema, value: Any) -> Any:
     if isinstance(value, dict):
         if schema.kind == s.STRUCT:
             known = schema.properties
             fields = [(name, known[name].schema) for name in value if name in known]
-            inner = {name: wrapped(field, value[name]) for name, field in fields if field.kind in _MAY_BE_CUT}
+            inner = {name: _wrapped(field, value[name]) for name, field in fields if field.kind in _MAY_BE_CUT}
         elif schema.kind == s.MAP and schema.items.kind in _MAY_BE_CUT:
-            inner = {name: wrapped(schema.items, one) for name, one in value.items()}
+            inner = {name: _wrapped(schema.items, one) for name, one in value.items()}
         else:
             return value
         return {**value, **inner} if any(one is not value[name] for name, one in inner.items()) else value
@@ -91,7 +152,7 @@ def whole_numbers(schema: Schema, value: Any) -> Any:
     if kind in _MANY and schema.items.kind in _TEXTS:
         return value
     if isinstance(value, list):
-        return [whole_numbers(schema.items, item) for item in value] if kind == s.LIST else value
+        return _whole_items(schema.items, value) if kind == s.LIST else value
     if kind == s.STRUCT:
         known = schema.properties
         return {
@@ -100,18 +161,18 @@ def whole_numbers(schema: Schema, value: Any) -> Any:
     return {name: whole_numbers(schema.items, inner) for name, inner in value.items()} if kind == s.MAP else value
 
 
-def _in_struct(schema: Schema, value: Any) -> str:
-    if not isinstance(value, dict):
-        return f"cannot restore struct from: {_kind(value)}"
-    for name, field in schema.properties.items():
-        if name in value:
-            found = problem(field.schema, value[name])
-            if found:
-                return found
-    return ""
+def _whole_items(schema: Schema, items: list[Any]) -> list[Any]:
+    made = list(items)
+    for at, item in doubtful(items, only_plain_numbers) if len(items) > RUN else enumerate(items):
+        made[at] = whole_numbers(schema, item)
+    return made
 
 
 def _in_scalar(kind: str, value: Any) -> str:
+    if kind == s.BYTES:
+        return _in_bytes(value)
+    if kind not in _GO_TYPES:
+        return _in_text(kind, value)
     target = _GO_TYPES[kind]
     if isinstance(value, bool):
         return "" if kind == s.BOOL else f"unrecognized type: {target}"

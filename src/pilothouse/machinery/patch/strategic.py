@@ -38,6 +38,7 @@ RETAIN: Final = "$retainKeys"
 _ORDER: Final = "$setElementOrder"  # these two stand before a slash and the name of a list
 _DELETE: Final = "$deleteFromPrimitiveList"
 _PREFIXES: Final = (_ORDER, _DELETE)
+_STRATEGIES: Final = ("merge", "replace")
 _LIKE_LISTS: Final = frozenset({s.LIST})
 _SCALARS: Final = frozenset({str, int, float, bool})
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
@@ -196,9 +197,9 @@ def _merge_value(before: Any, value: Any, schema: Schema | None, name: str, dele
 
 def _strategy(schema: Schema | None, name: str) -> str:
     field = _field(schema, name)
-    if field is None:
+    if field is None or not field.patch_strategy:
         return ""
-    return next((strategy for strategy in sorted(field.patch_strategy) if strategy != "retainKeys"), "")
+    return next((strategy for strategy in _STRATEGIES if strategy in field.patch_strategy), "")
 
 
 def _merge_key(schema: Schema | None, name: str) -> str:
@@ -350,6 +351,7 @@ def _merge_items(
         places = dict(zip(reversed(known), reversed(keyed), strict=True))
     in_place = len(places) == len(original)
     out = list(original)
+    settled: dict[int, str] = {}  # place -> what was merged there last and changed nothing
     reached = -1
     order = []
     for item, key in zip(patch, keys_of(patch, merge_key), strict=True):
@@ -360,10 +362,21 @@ def _merge_items(
             out.append(item)
             in_place = False
         else:
-            out[found] = _merge_map(out[found], item, schema, new)
+            if not settled.get(found) or settled[found] != _told(item):  # the same thing may come again and again
+                before = out[found]
+                out[found] = _merge_map(before, item, schema, new)
+                settled[found] = _told(item) if out[found] is before else ""
             in_place = in_place and found > reached
             reached = found
     return out, places, None if in_place else order
+
+
+def _told(item: _Map) -> str:
+    """An item to the letter. "" where it is very deep."""
+    try:
+        return repr(item)
+    except RecursionError:
+        return ""
 
 
 def _set_orders(out: _Map, patch: _Map, schema: Schema | None, new: New) -> _Map:

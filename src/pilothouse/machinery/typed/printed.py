@@ -63,7 +63,7 @@ def _without_quotes(text: bytes, number: Callable[[float], str]) -> bytes:
         parts = text.split(b'"')  # what is not in texts, and by turns what is
         parts[::2] = _shown(_numbers(b'"'.join(parts[::2]), number)).split(b'"')
         return b"".join(parts)
-    return _shown(text).replace(b'"', b"")
+    return text.translate(_MARKS, b'"').replace(b"{", b"map[")
 
 
 def _marks_in_texts(text: bytes) -> bool:
