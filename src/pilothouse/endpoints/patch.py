@@ -173,10 +173,7 @@ def _in_order(scope: Scope, patch: Patch, value: Any, old: Object) -> Any:
             return by_name(value)
         except RecursionError:  # it is quoted as it is
             return value
-    ordered, metadata = patch.ordered(value), old["metadata"]
-    if isinstance(ordered, dict) and ordered.get("metadata") is metadata:
-        return {**ordered, "metadata": with_revision_behind_uid(old["metadata"])}
-    return ordered
+    return patch.ordered(value, with_revision_behind_uid(old["metadata"]))
 
 
 def _version_of(scope: Scope, kind: str, api_version: str) -> str | None:

@@ -188,7 +188,7 @@ def _parse(text: str, real: Callable[[str], float], an_object: _Pairs, again: Ca
         return int(digits) if len(digits) <= 2 * _LONG_DIGITS and -(2**63) <= int(digits) < 2**64 else real(digits)
 
     make: _Pairs = an_object
-    if not text.isascii() or "\\u" in text:
+    if _may_have_halves(text):
 
         def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             return an_object([(whole_text(key), _whole(item)) for key, item in pairs])
@@ -204,6 +204,13 @@ def _parse(text: str, real: Callable[[str], float], an_object: _Pairs, again: Ca
         again()
         value = _Reader(text, make, real, whole).read()
     return _whole(value) if make is not an_object else value
+
+
+def _may_have_halves(text: str) -> bool:
+    """Whether there may be lone surrogates, which texts of the value must not have: as they are, or escaped."""
+    if "\\ud" in text or "\\uD" in text:
+        return True
+    return not text.isascii() and whole_text(text) is not text
 
 
 def _no_constant(name: str) -> Any:

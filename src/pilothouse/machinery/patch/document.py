@@ -82,10 +82,17 @@ class Patch:
         """What the last run made is good: nothing of it needs to be kept for a refusal."""
         self._before, self._opened = {}, None
 
-    def ordered(self, patched: Any) -> Any:
-        """What the last run made, its members as errors quote them. What the patch left alone is the same object."""
-        if self._opened is not None:
-            return quoted.patched(patched, self._opened)
+    def ordered(self, patched: Any, metadata: dict[str, Any] | None = None) -> Any:
+        """What the last run made, its members as errors quote them. What the patch left alone is the same object, but
+        for `metadata` in the place of such that was left alone.
+        """
+        before = self._before.get("metadata")
+        opened = self._opened
+        if metadata is not None and isinstance(patched, dict) and patched.get("metadata") is before:
+            if opened is None or not opened(before):
+                patched = {**patched, "metadata": metadata}
+        if opened is not None:
+            return quoted.patched(patched, opened)
         return quoted.merged(patched, self._before, self._value) if self.media_type == MERGE_PATCH else patched
 
     def refused(self, ordered: Any, why: str) -> APIError:

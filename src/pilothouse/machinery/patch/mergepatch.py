@@ -118,7 +118,11 @@ def with_many(
         if len(others) == len(patch) and not fresh:
             return None
         others = [name for name in others if name not in fresh]
-    out = obj | patch
+    if len(obj) < len(patch) and patch.keys().isdisjoint(obj):
+        out = dict(patch)  # which is ten times as fast as to put one after the other
+        out.update(obj)
+    else:
+        out = obj | patch
     put = new(fresh)
     if put is not fresh:
         for name in fresh.keys() - put.keys():

@@ -50,7 +50,7 @@ def merged(value: Any, before: Any, patch: Any) -> Any:
         return by_name(value)
     if not isinstance(patch, dict) or not isinstance(value, dict):
         return value
-    return _by_name(_with_parts(value, before, patch))
+    return _in_one_go(value, before, patch) if len(value) > RUN else _by_name(_with_parts(value, before, patch))
 
 
 def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
@@ -58,13 +58,8 @@ def _with_parts(value: dict[str, Any], before: dict[str, Any], patch: dict[str, 
     made = dict(value)
     for name in patch if len(patch) <= RUN else _parts(value):
         part = made.get(name)
-        if not isinstance(part, dict | list) or name not in patch:
-            continue
-        was, changes = before.get(name), patch[name]
-        if len(part) > RUN and isinstance(part, dict) and isinstance(was, dict) and isinstance(changes, dict):
-            made[name] = _in_one_go(part, was, changes)
-        else:
-            made[name] = merged(part, was, changes)
+        if isinstance(part, dict | list) and name in patch:
+            made[name] = merged(part, before.get(name), patch[name])
     return made
 
 
@@ -73,6 +68,8 @@ def _in_one_go(value: dict[str, Any], before: dict[str, Any], patch: dict[str, A
     sorted is written before.
     """
     parts = [name for name in _parts(value) if name not in patch or isinstance(before.get(name), dict)]
+    if not parts:
+        return by_name(value)
     if len(parts) > RUN or compact_shallow(value) is None:  # the slow writer knows nothing of texts that are ready
         return _one_by_one(_with_parts(value, before, patch))
     made = dict(value)

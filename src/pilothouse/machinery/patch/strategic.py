@@ -106,7 +106,7 @@ def _merge_map(original: _Map, patch: _Map, schema: Schema | None, new: New) -> 
     if DIRECTIVE in patch:
         return _directive(patch)
     out = original  # until something changes
-    directed = "$" in "".join(patch) and any(map(str.startswith, patch, repeat("$")))
+    directed = new is not as_it_is and "$" in "".join(patch) and any(map(str.startswith, patch, repeat("$")))
     if len(patch) > RUN and not directed:
         whole = with_many(
             original, patch, lambda before, name, value: _merged(before, value, schema, name, False, new), new
