@@ -50,7 +50,7 @@ def _exact(text: str) -> bool:
     found = _FORM.fullmatch(text)
     if found is None:
         return False
-    fraction = len((found[2] or "").rstrip("0")) if found[3] else 0
+    fraction = len((found[2] or "").rstrip("0"))
     digits = len(found[1].lstrip("0")) + fraction
     power = _BINARY.get(found[3])
     if power is not None:
