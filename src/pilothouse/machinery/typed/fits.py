@@ -1,35 +1,34 @@
-"""Whether values surely fit a type, which nearly all that is applied does: what is wrong with the others is looked for
-by `validate`.
+"""Whether values fit a type, which nearly all that is applied does; `validate` tells what is wrong with the others.
 
-Of many structs each field is looked at in all of them at once. Compiled to closures, once a type.
+Short values are asked by closures, made once a type; in long ones each field is looked at in all structs at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import compress, count
 from typing import Any, Final
 
+from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import schema as s
+from pilothouse.machinery.columns import CONTAINERS, Columns, Indices, unlike
+from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.schema import Schema
-from pilothouse.machinery.typed.shape import KEYED, SET, Shape, shape_of
+from pilothouse.machinery.typed.apart import Fault, apart, fault
+from pilothouse.machinery.typed.shape import KEYED, SET, shape_of
 
 NUMBERS: Final = frozenset({s.INT32, s.INT64, s.FLOAT64})
 ANY_SCALAR: Final = frozenset({s.QUANTITY, s.INT_OR_STRING})
 TEXTS: Final = frozenset({s.STRING, s.BYTES, s.TIME, s.MICRO_TIME, s.DURATION})
-NO_KEYS: Final = "k:{}"
 _NULL: Final = frozenset({type(None)})
-_STRUCTS: Final = _NULL | {dict}
-_LISTS: Final = _NULL | {list}
-_CONTAINERS: Final = frozenset({dict, list})
-_MANY: Final = 16  # structs whose fields are worth being looked at together
-_SPARSE: Final = 3  # times as many fields as there are values: then most structs lack most of them
+_NO_SCALARS: Final = frozenset({dict, list})
+_LONG: Final = 256  # items that are not asked one by one
 Fits = Callable[[Any], bool]
-AllFit = Callable[[Collection[Any]], bool]
 
 
 def fits(schema: Schema) -> Fits:
-    """`f(value)`: whether the value surely has no problems; null fits everywhere."""
+    """`f(value)`: whether the value surely has no problems, which is not sure of a long one; null fits everywhere."""
     found: Fits | None = schema.compiled.get("typed.fits")
     if found is None:
         schema.compiled["typed.fits"] = found = _compile(schema)
@@ -41,7 +40,7 @@ def _compile(schema: Schema) -> Fits:
     if kind == s.STRUCT:
         return _struct_fits(schema)
     if kind == s.MAP:
-        fit = _lazily_all(schema.items)
+        fit = _all_fit(schema.items)
         return lambda value: fit(value.values()) if type(value) is dict else value is None
     if kind == s.LIST:
         return _list_fits(schema)
@@ -49,7 +48,7 @@ def _compile(schema: Schema) -> Fits:
     if types is not None:
         return lambda value: type(value) in types
     if kind in ANY_SCALAR:
-        return lambda value: type(value) not in _CONTAINERS
+        return lambda value: type(value) not in _NO_SCALARS
     return lambda value: True
 
 
@@ -91,116 +90,85 @@ def _struct_fits(schema: Schema) -> Fits:
     return struct
 
 
-def all_fit(schema: Schema) -> AllFit:
-    """`f(values)`: whether all of many values surely have no problems."""
-    found: AllFit | None = schema.compiled.get("typed.fits.all")
-    if found is None:
-        schema.compiled["typed.fits.all"] = found = _compile_all(schema)
-    return found
-
-
-def _lazily_all(schema: Schema) -> AllFit:
-    """As `all_fit`. Nothing of the type is asked before there are values: it may hold itself."""
-
-    def fit(values: Collection[Any]) -> bool:
-        return all_fit(schema)(values)
-
-    return fit
-
-
-def _compile_all(schema: Schema) -> AllFit:
+def _all_fit(schema: Schema) -> Callable[[Any], bool]:
+    """`f(values)`: whether all values surely have no problems."""
     types = _types_of(schema)
     if types is not None:
         return lambda values: types.issuperset(map(type, values))
-    if schema.kind == s.STRUCT:
-        return _structs_fit(schema)
-    one = fits(schema)
-    if schema.kind == s.MAP:
-        below = _lazily_all(schema.items)
+    one: list[Fits] = []  # nothing of the type is asked before there are values: it may hold itself
 
-        def maps(values: Collection[Any]) -> bool:
-            if not _STRUCTS.issuperset(map(type, values)):
-                return False
-            return below([*chain.from_iterable(map(dict.values, filter(None, values)))])
-
-        return maps
-    if schema.kind == s.LIST:
-        return lambda values: _LISTS.issuperset(map(type, values)) and all(map(one, filter(None, values)))
-    return lambda values: all(map(one, values))
-
-
-def _structs_fit(schema: Schema) -> AllFit:
-    one = fits(schema)
-    columns: dict[str, AllFit] = {}
-
-    def fit(values: Collection[Any]) -> bool:
-        if not _STRUCTS.issuperset(map(type, values)):
-            return False
-        full = [*filter(None, values)]  # empty ones fit
-        if not all(map(one, full[:_MANY])):  # what is bad mostly is so from the beginning
-            return False
-        if len(full) <= _MANY:
-            return True
-        names = set(chain.from_iterable(full))
-        if len(names) * len(full) > _SPARSE * sum(map(len, full)):
-            return all(map(one, full))
-        for name in names:
-            check = columns.get(name)
-            if check is None:
-                field = schema.properties.get(name)
-                if field is None:
-                    if schema.preserve_unknown:
-                        continue
-                    return False
-                check = columns[name] = all_fit(field.schema)
-            if not check([value.get(name) for value in full]):
-                return False
-        return True
+    def fit(values: Any) -> bool:
+        if not one:
+            one.append(fits(schema))
+        return len(values) <= _LONG and all(map(one[0], values))
 
     return fit
 
 
 def _list_fits(schema: Schema) -> Fits:
     shape = shape_of(schema)
-    fit = _lazily_all(schema.items)
-    keyed = shape.kind in (KEYED, SET)
+    fit = _all_fit(schema.items)
+    once = shape.kind in (SET, KEYED)
 
     def items(value: Any) -> bool:
         if type(value) is not list:
             return value is None
-        return fit(value) and (not keyed or apart(shape, value))
+        return fit(value) and (not once or (len(value) <= _LONG and apart(shape, [value])))
 
     return items
 
 
-# Of one such type, values are the same where Python holds them for equal.
-_PLAIN: Final[tuple[frozenset[type], ...]] = (frozenset({str}), frozenset({int}))
+def misfits(schema: Schema, values: Sequence[Any]) -> Indices:
+    """Which of some scalars do not fit."""
+    types = _types_of(schema)
+    if types is not None:
+        return [] if types.issuperset(map(type, values)) else unlike(values, types)
+    if schema.kind in ANY_SCALAR and not _NO_SCALARS.isdisjoint(map(type, values)):
+        return [at for at, value in enumerate(values) if type(value) in _NO_SCALARS]
+    return []
 
 
-def apart(shape: Shape, items: list[Any]) -> bool:
-    """Whether items of a SET or KEYED surely are what such lists may have, each there once."""
-    are_apart = _keyed_apart if shape.kind == KEYED else _set_apart
-    if len(items) > _MANY and not are_apart(shape, items[:_MANY]):  # what is bad mostly is so from the beginning
-        return False
-    return are_apart(shape, items)
+class Misfits(Columns):
+    """What does not fit in a document, as far as that is told. `duplicates`: keys of a list may come twice."""
 
+    def __init__(self, duplicates: bool) -> None:
+        super().__init__()
+        self.duplicates = duplicates
+        self._faults: dict[tuple[int, int], Fault] = {}
 
-def _set_apart(shape: Shape, items: list[Any]) -> bool:
-    """Whether items of a set surely are scalars, each there once."""
-    kinds: frozenset[type] = frozenset(map(type, items))
-    if kinds & {dict, list, type(None)}:
-        return False
-    return len(set(items if kinds in _PLAIN else shape.elements(items))) == len(items)
+    def scalars(self, schema: Schema, values: Sequence[Any], owner: Schema | None) -> Indices:
+        return misfits(schema, values)
 
+    def knows_all(self, schema: Schema) -> bool:
+        return not schema.preserve_unknown
 
-def _keyed_apart(shape: Shape, items: list[Any]) -> bool:
-    """Whether items of a list by key surely are maps with keys, each there once."""
-    if set(map(type, items)) - {dict}:
-        return False
-    if len(items) == 1 and not shape.needs_key:
-        return True
-    columns = shape.columns(items) if len(items) >= _MANY else None
-    if columns is not None:  # so all have keys
-        return len(set(columns[0] if len(columns) == 1 else zip(*columns, strict=True))) == len(items)
-    elements = set(shape.elements(items))
-    return len(elements) == len(items) and not (shape.needs_key and NO_KEYS in elements)
+    def limited(self, found: set[int]) -> Indices:
+        return found if len(found) <= MOST_CAUSES else sorted(found)[:MOST_CAUSES]
+
+    def within_lists(self, schema: Schema, values: Sequence[Any], found: set[int]) -> Sequence[Any]:
+        shape = shape_of(schema)
+        if shape.kind not in (SET, KEYED):
+            return values
+        there = list(compress(count(), values))
+        lists = [values[at] for at in there]
+        within = list(values)
+        faulty: list[int] = []
+        doubts = doubtful(lists, partial(apart, shape), lambda: len(faulty) >= MOST_CAUSES)
+        for place, items in enumerate(lists) if len(lists) == 1 else doubts:
+            wrong = fault(shape, items, len(items) if self.duplicates else MOST_CAUSES)
+            if wrong is not None and (wrong.why or not self.duplicates):
+                faulty.append(there[place])
+                within[there[place]] = items[: wrong.end]
+                self._faults[id(schema), id(items)] = wrong
+        found.update(faulty)
+        return within
+
+    def fault(self, schema: Schema, items: list[Any]) -> Fault | None:
+        """What is wrong in a list that was looked at, whatever each of its items is."""
+        return self._faults.get((id(schema), id(items)))
+
+    def places(self, schema: Schema, values: Sequence[Any]) -> Iterable[int]:
+        """Which of some values that were looked at do not fit, or have something in them that does not."""
+        if schema.kind in CONTAINERS:
+            return compress(count(), map(self.ids.__contains__, map(id, values)))
+        return misfits(schema, values)

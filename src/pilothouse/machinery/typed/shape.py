@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -57,16 +57,37 @@ class Shape:
 
     def columns(self, items: list[Any]) -> list[list[Any]] | None:
         """Of a KEYED with items: what all have as each key, if those of one key are all texts, or all numbers."""
-        return _key_columns(self.keys, items) if self.keys else None
+        columns = _key_columns(self.keys, items)
+        uniform = columns and all(_kinds(values) in _UNIFORM for values in columns)
+        return columns if uniform else None
 
     def elements_of(self, columns: list[list[Any]]) -> list[str]:
         """The path elements of items whose keys are these."""
-        texts = (map(_WRITERS[type(values[0])], values) for values in columns)
-        return [self._pattern % keys for keys in zip(*texts, strict=True)]
+        return [self._pattern % keys for keys in zip(*map(_key_texts, columns), strict=True)]
+
+    def identities(self, items: list[Any], kinds: frozenset[type]) -> tuple[Sequence[Hashable], bool]:
+        """What tells items of a SET or KEYED from each other, and whether these are their path elements. `kinds`: the
+        types of the items, and maybe more.
+        """
+        if self.kind == SET:
+            return (items, False) if kinds in _UNIFORM else (self.elements(items), True)
+        columns = _key_columns(self.keys, items)
+        if columns and all(_kinds(values) in _UNIFORM for values in columns):
+            return (columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))), False
+        return self._elements(items, columns), True
 
     def _keyed_elements(self, items: list[Any]) -> list[str]:
-        columns = self.columns(items) if len(items) >= _MANY else None
-        return list(map(self.element, items)) if columns is None else self.elements_of(columns)
+        return self._elements(items, _key_columns(self.keys, items) if len(items) >= _MANY else None)
+
+    def _elements(self, items: list[Any], columns: list[list[Any]] | None) -> list[str]:
+        if not columns:
+            return list(map(self.element, items))
+        elements = self.elements_of(columns)
+        for values in columns:
+            if _Lacking in _kinds(values):  # what an item has no key for is left out
+                for at in [at for at, value in enumerate(values) if value is _LACKING]:
+                    elements[at] = self.element(items[at])
+        return elements
 
 
 _ZERO: Final = {s.STRING: "", s.INT32: 0, s.INT64: 0, s.BOOL: False}
@@ -123,27 +144,48 @@ def set_element(item: Any) -> str:
 
 
 _MANY: Final = 8  # items from which on the columns are worth making
-_TEXTS: Final = frozenset({str})
-_WRITERS: Final[dict[type, Callable[[Any], str]]] = {str: encode_basestring, int: str}
+_Kinds = frozenset[type]
+_TEXTS: Final[_Kinds] = frozenset({str})
+_UNIFORM: Final[dict[_Kinds, Callable[[Any], str]]] = {
+    _TEXTS: encode_basestring,
+    frozenset({int}): str,
+}  # kinds, and how values of one kind are written
+
+
+class _Lacking:
+    """Stands for a key that neither an item has nor its type tells."""
+
+
+_LACKING: Final = _Lacking()
+
+
+def _kinds(values: list[Any]) -> _Kinds:
+    return frozenset(map(type, values))
+
+
+def _key_texts(values: list[Any]) -> Iterable[str]:
+    """The values of one key as they stand in elements."""
+    kinds = _kinds(values)
+    if _Lacking in kinds:
+        return ["" if value is _LACKING else json_text(value) for value in values]
+    return map(_UNIFORM.get(kinds, json_text), values)
 
 
 def set_elements(items: list[Any]) -> list[str]:
     """`set_element` of all."""
-    if len(items) >= _MANY and set(map(type, items)) == _TEXTS:
+    if len(items) >= _MANY and _kinds(items) == _TEXTS:
         return [f"v:{text}" for text in map(encode_basestring, items)]
     return list(map(set_element, items))
 
 
 def _key_columns(keys: tuple[tuple[str, Any], ...], items: list[Any]) -> list[list[Any]] | None:
-    """What all items have as each key, if those of one key are all texts, or all numbers."""
+    """What items have as each key, `_LACKING` where that is not known; None where one of them is no map."""
     columns = []
     try:
         for name, default in keys:
-            values = [item.get(name, default) for item in items]
-            if len(kinds := set(map(type, values))) != 1 or not kinds <= _WRITERS.keys():
-                return None
-            columns.append(values)
-    except AttributeError:  # no map
+            otherwise = _LACKING if default is None else default
+            columns.append([item.get(name, otherwise) for item in items])
+    except AttributeError:
         return None
     return columns
 

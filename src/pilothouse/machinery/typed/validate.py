@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
-from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import schema as s
+from pilothouse.machinery.columns import CONTAINERS
 from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.schema import Schema
-from pilothouse.machinery.typed.fits import ANY_SCALAR, NO_KEYS, NUMBERS, TEXTS, all_fit, apart, fits
-from pilothouse.machinery.typed.shape import KEYED, SET, Shape, shape_of
+from pilothouse.machinery.typed.apart import Fault
+from pilothouse.machinery.typed.fits import ANY_SCALAR, NUMBERS, TEXTS, Misfits, fits
+from pilothouse.machinery.typed.shape import KEYED, SET, shape_of
 from pilothouse.machinery.typed.text import element_text, path_text, plain, syntax, type_name
 
 _MOST_TEXT: Final = 1 << 20  # signs of all that is told
-_SHALLOW: Final = 8  # lists and maps in each other
-_FEW: Final = 16  # items each of which is soon asked
 _Path = tuple[Any, str] | None  # (where the parent is, element); None is the root
 
 
@@ -26,7 +25,8 @@ def problems(schema: Schema, value: Any, duplicates: bool = False) -> list[str]:
     """
     if fits(schema)(value):
         return []
-    return _Walk(duplicates).run(schema, value)
+    misfits = Misfits(duplicates)
+    return _Walk(misfits).run(schema, value) if misfits.among(schema, [value]) else []
 
 
 def joined(found: list[str]) -> str:
@@ -39,13 +39,12 @@ class _Full(Exception):
 
 
 class _Walk:
-    """Finds all that is wrong. Paths are (parent, element): most of them are never shown."""
+    """Tells all that is wrong. Paths are (parent, element): most of them are never shown."""
 
-    def __init__(self, duplicates: bool) -> None:
+    def __init__(self, misfits: Misfits) -> None:
         self.found: list[str] = []
-        self._duplicates = duplicates
+        self._misfits = misfits
         self._room = _MOST_TEXT
-        self._depth = 0  # lists and maps that the value at hand stands in
 
     def run(self, schema: Schema, value: Any) -> list[str]:
         with contextlib.suppress(_Full):
@@ -63,6 +62,8 @@ class _Walk:
         if value is None:
             return
         kind = schema.kind
+        if kind in CONTAINERS and id(value) not in self._misfits.ids:
+            return
         if kind == s.STRUCT:
             self._struct(schema, value, path)
         elif kind == s.MAP:
@@ -98,52 +99,37 @@ class _Walk:
             self._wrong(path, f"expected map, got &{{{plain(value)}}}")
             return
         names = [*value]
-        self._items(schema.items, self._doubtful(schema.items, [*value.values()], lambda at: f"f:{names[at]}"), path)
+        self._items(schema.items, [*value.values()], path, lambda at, item: f"f:{names[at]}")
 
     def _list(self, schema: Schema, value: Any, path: _Path) -> None:
         if not isinstance(value, list):
             self._wrong(path, f"expected list, got &{{{plain(value)}}}")
             return
         shape = shape_of(schema)
-        if shape.kind not in (SET, KEYED):
-            items = self._doubtful(schema.items, value, lambda at: f"i:{at}")
-        elif apart(shape, value):
-            items = self._doubtful(schema.items, value, lambda at: shape.element(value[at]))
+        fault = self._misfits.fault(schema, value)
+        if fault is not None:
+            self._faulty(schema, value, path, fault)
+        elif shape.kind in (SET, KEYED):
+            self._items(schema.items, value, path, lambda at, item: shape.element(item))
         else:
-            items = self._elements(shape, value, path)
-        self._items(schema.items, items, path)
+            self._items(schema.items, value, path, lambda at, item: f"i:{at}")
 
-    def _elements(self, shape: Shape, items: list[Any], path: _Path) -> Iterator[tuple[Any, str]]:
-        """Each item and its path element, as far as the original looks."""
-        seen: set[str] = set()
-        for position, item in enumerate(items):
-            wrong = _wrong_item(shape, item)
-            if wrong:
-                self._wrong(path, f"element {position}: {wrong}")
-                return
-            element = shape.element(item)
-            if element in seen and not self._duplicates:
+    def _items(self, schema: Schema, items: list[Any], path: _Path, element: Callable[[int, Any], str]) -> None:
+        for at in self._misfits.places(schema, items):
+            self._value(schema, items[at], (path, element(at, items[at])))
+
+    def _faulty(self, schema: Schema, items: list[Any], path: _Path, fault: Fault) -> None:
+        """A list in which keys are repeated, or an item stands that may not be there."""
+        shape = shape_of(schema)
+        repeated = set(fault.repeated)
+        places = self._misfits.places(schema.items, items[: fault.end])
+        for at in sorted(repeated.union(places)):
+            element = shape.element(items[at])
+            if at in repeated and not self._misfits.duplicates:
                 self._wrong(path, f"duplicate entries for key {element_text(element)}")
-            seen.add(element)
-            yield item, element
-
-    def _doubtful(self, schema: Schema, items: list[Any], element: Callable[[int], str]) -> Iterator[tuple[Any, str]]:
-        """The items that may not fit, each with its path element, which `element` tells of its place."""
-        fine = all_fit(schema) if self._depth + 1 < _SHALLOW and len(items) > _FEW else _surely_not
-        return ((item, element(at)) for at, item in doubtful(items, fine))
-
-    def _items(self, schema: Schema, items: Iterator[tuple[Any, str]], path: _Path) -> None:
-        self._depth += 1
-        # Far inside a type that holds itself, it would be asked again and again what fits.
-        fit = fits(schema) if self._depth < _SHALLOW else _surely_not
-        for item, element in items:
-            if not fit(item):
-                self._value(schema, item, (path, element))
-        self._depth -= 1
-
-
-def _surely_not(value: Any) -> bool:
-    return False
+            self._value(schema.items, items[at], (path, element))
+        if fault.why:
+            self._wrong(path, f"element {fault.end}: {fault.why}")
 
 
 def _shown(path: _Path) -> str:
@@ -152,23 +138,3 @@ def _shown(path: _Path) -> str:
         path, element = path
         elements.append(element)
     return path_text(reversed(elements))
-
-
-def _wrong_item(shape: Shape, item: Any) -> str:
-    if shape.kind == KEYED:
-        if item is None:
-            return "associative list with keys may not have a null element"
-        if not isinstance(item, dict):
-            return "associative list with keys may not have non-map elements"
-        if shape.needs_key and shape.element(item) == NO_KEYS:
-            keys = " ".join(f'"{name}"' for name in shape.schema.list_keys)
-            why = f"associative list with keys has an element that omits all key fields [{keys}]"
-            return f"{why} (and doesn't have default values for any key fields)"
-        return ""
-    if item is None:
-        return "associative list without keys has an element that's an explicit null"
-    if isinstance(item, dict):
-        return "associative list without keys has an element that's a map type"
-    if isinstance(item, list):
-        return "not supported: associative list with lists as elements"
-    return ""
