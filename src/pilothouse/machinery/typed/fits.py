@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import compress, count
+from itertools import compress, count, islice
 from typing import Any, Final
 
 from pilothouse.kit.runs import doubtful
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.columns import CONTAINERS, Columns, Indices, unlike
+from pilothouse.machinery.columns import CONTAINERS, Columns, Indices
 from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.apart import Fault, apart, fault
@@ -119,13 +119,13 @@ def _list_fits(schema: Schema) -> Fits:
 
 
 def misfits(schema: Schema, values: Sequence[Any]) -> Indices:
-    """Which of some scalars do not fit."""
+    """Which of some scalars do not fit: as many as are told, from the first on."""
     types = _types_of(schema)
-    if types is not None:
-        return [] if types.issuperset(map(type, values)) else unlike(values, types)
+    if types is not None and not types.issuperset(map(type, values)):
+        return list(islice((at for at, value in enumerate(values) if type(value) not in types), MOST_CAUSES))
     if schema.kind in ANY_SCALAR and not _NO_SCALARS.isdisjoint(map(type, values)):
-        return [at for at, value in enumerate(values) if type(value) in _NO_SCALARS]
-    return []
+        return list(islice((at for at, value in enumerate(values) if type(value) in _NO_SCALARS), MOST_CAUSES))
+    return ()
 
 
 class Misfits(Columns):

@@ -197,9 +197,7 @@ def leaves_of(fields: Collection[str], *, member: bool = False) -> Node:
     return dict.fromkeys([SELF, *elements] if member else elements, LEAF)
 
 
-_AT_ONCE: Final = 16_384  # elements that one call may write
-_TEXTS: Final = {str}
-_NUMBERS: Final = {int}
+_ALIKE: Final = ({str}, {int})
 
 
 def _set(shape: Shape, whole: bool) -> Own:
@@ -208,17 +206,18 @@ def _set(shape: Shape, whole: bool) -> Own:
     def items(value: Any) -> Node:
         if type(value) is not list or not value:
             return LEAF
-        kinds = set(map(type, value))
-        if kinds in (_TEXTS, _NUMBERS):
-            out: Node = {SELF: LEAF} if whole else {}
-            written, found = encode_basestring if kinds == _TEXTS else str, in_order(set(value))
-            for at in range(0, len(found), _AT_ONCE):  # others have their turns
-                out.update(dict.fromkeys(map("v:".__add__, map(written, found[at : at + _AT_ONCE])), LEAF))
-            return out
-        named = dict.fromkeys(elements(value), LEAF)
-        return ordered({SELF: LEAF, **named} if whole else named)
+        if set(map(type, value)) in _ALIKE:
+            named = elements(in_order(_once(value)))
+            return dict.fromkeys([SELF, *named] if whole else named, LEAF)
+        named = elements(value)
+        return ordered(dict.fromkeys([SELF, *named] if whole else named, LEAF))
 
     return items
+
+
+def _once(items: list[Any]) -> list[Any]:
+    """Each item once, in their order: what is in order nearly is soon sorted."""
+    return items if len(set(items)) == len(items) else [*dict.fromkeys(items)]
 
 
 def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
@@ -299,12 +298,13 @@ def _keyed_in_columns(shape: Shape, nodes_of: Callable[[list[Any]], list[Node]],
         if columns is None:
             return slowly(value)
         elements = shape.elements_of(columns)
-        nodes = dict(zip(elements, nodes_of(value), strict=True))
-        if len(nodes) < len(value):  # twice the same key: owned as one, whole
-            nodes.update((element, LEAF) for element, count in Counter(elements).items() if count > 1)
+        nodes = nodes_of(value)
+        by_element = dict(zip(elements, nodes, strict=True))
+        if len(by_element) < len(value):  # twice the same key: owned as one, whole
+            by_element.update((element, LEAF) for element, count in Counter(elements).items() if count > 1)
+        ordered = _by_keys(columns, elements)
         out: Node = {SELF: LEAF} if whole else {}
-        for element in _by_keys(columns, elements):
-            out[element] = nodes[element]
+        out.update(zip(ordered, map(by_element.__getitem__, ordered), strict=True))
         return out
 
     return items

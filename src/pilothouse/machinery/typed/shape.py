@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ class Shape:
     undeclared fields of a STRUCT are kept (FREE).
     """
 
-    __slots__ = ("_pattern", "element", "elements", "fields", "item", "keys", "kind", "needs_key", "open", "schema")
+    __slots__ = ("element", "elements", "fields", "item", "keys", "kind", "needs_key", "open", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -49,8 +50,6 @@ class Shape:
                 (name, _key_default(properties[name]) if name in properties else None)
                 for name in sorted(schema.list_keys)
             )
-            names = [encode_basestring(name).replace("%", "%%") for name, _ in self.keys]
-            self._pattern = f"k:{{{','.join(f'{name}:%s' for name in names)}}}"
             self.element = _keyed_element(self.keys)
             self.elements = self._keyed_elements
             self.needs_key = all(name in properties and default is None for name, default in self.keys)
@@ -63,7 +62,14 @@ class Shape:
 
     def elements_of(self, columns: list[list[Any]]) -> list[str]:
         """The path elements of items whose keys are these."""
-        return [self._pattern % keys for keys in zip(*map(_key_texts, columns), strict=True)]
+        names = [encode_basestring(name) for name, _ in self.keys]
+        quotes, texts = zip(*map(_written, columns), strict=True)
+        if len(columns) == 1:
+            start, end = f"k:{{{names[0]}:{quotes[0]}", f"{quotes[0]}}}"
+            return [f"{start}{text}{end}" for text in texts[0]]
+        pairs = [name.replace("%", "%%") + f":{quote}%s{quote}" for name, quote in zip(names, quotes, strict=True)]
+        pattern = f"k:{{{','.join(pairs)}}}"
+        return [pattern % keys for keys in zip(*texts, strict=True)]
 
     def identities(self, items: list[Any], kinds: frozenset[type]) -> tuple[Sequence[Hashable], bool]:
         """What tells items of a SET or KEYED from each other, and whether these are their path elements. `kinds`: the
@@ -163,19 +169,32 @@ def _kinds(values: list[Any]) -> _Kinds:
     return frozenset(map(type, values))
 
 
-def _key_texts(values: list[Any]) -> Iterable[str]:
-    """The values of one key as they stand in elements."""
+def _written(values: list[Any]) -> tuple[str, Iterable[Any]]:
+    """How the values of one key are written into elements: the quotes around each, and what stands in them."""
     kinds = _kinds(values)
+    if kinds == _TEXTS and are_plain(values):
+        return '"', values
+    if kinds in _UNIFORM:
+        return "", map(_UNIFORM[kinds], values)
     if _Lacking in kinds:
-        return ["" if value is _LACKING else json_text(value) for value in values]
-    return map(_UNIFORM.get(kinds, json_text), values)
+        return "", ["" if value is _LACKING else json_text(value) for value in values]
+    return "", map(json_text, values)
+
+
+_ESCAPED: Final = re.compile(r'["\\\x00-\x1f]').search
+
+
+def are_plain(texts: Collection[str]) -> bool:
+    """Whether JSON has all of some texts as they are."""
+    return _ESCAPED("".join(texts)) is None
 
 
 def set_elements(items: list[Any]) -> list[str]:
     """`set_element` of all."""
-    if len(items) >= _MANY and _kinds(items) == _TEXTS:
-        return [f"v:{text}" for text in map(encode_basestring, items)]
-    return list(map(set_element, items))
+    if len(items) < _MANY:
+        return list(map(set_element, items))
+    quote, texts = _written(items)
+    return [f"v:{quote}{text}{quote}" for text in texts]
 
 
 def _key_columns(keys: tuple[tuple[str, Any], ...], items: list[Any]) -> list[list[Any]] | None:
