@@ -57,15 +57,22 @@ _AS_SIGNS: Final = bytes(
 _AS_WORDS: Final = bytes(0x20 if byte in b" \n\t,:[]{}\0" else byte for byte in range(256))
 _COMMENTED: Final = b"\t"  # stands for a comment; a tab is in no text
 _DENSE: Final = 8  # bytes for each comment: more of them cost more than what is around them
-_COMMENT: Final = re.compile(rb"(?<=[ \n])#[^\n\0]*+")
-# A text without an end goes to the end of all, so that no other is looked for in it.
+_COMMENT: Final = re.compile(rb"#(?<=[ \n]#)[^\n\0]*+")
+# A text without an end goes to the end of all, so that no other is looked for in it. What may be before a sign is asked
+# behind it: so the search goes from sign to sign.
 _TEXT: Final = re.compile(
-    rb"((?<=[\[{,: \n\0])(?:\"[^\"\\]*+(?:\\.[^\"\\]*+)*(?:\"|\\?\Z)|'[^']*+(?:''[^']*+)*(?:'|\Z))"
-    rb"|(?<=[ \n])#[^\n\0]*+)",
+    rb"(\"(?<=[\[{,: \n\0].)[^\"\\]*+(?:\\.[^\"\\]*+)*(?:\"|\\?\Z)|'(?<=[\[{,: \n\0].)[^']*+(?:''[^']*+)*(?:'|\Z)"
+    rb"|\#(?<=[ \n].)[^\n\0]*+)",
     re.DOTALL,
 )
 _FOLD: Final = re.compile(rb" *\n[ \n]*")
 _OTHER_ESCAPE: Final = re.compile(rb"\\(?:[^\"\\/bfnrtu]|u[dD])")
+_ESCAPE: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|U0000([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(u[dD].|[^\n]))")
+_ESCAPES: Final = {
+    **{sign: b"\\" + sign for sign in (b'"', b"\\", b"/", b"b", b"f", b"n", b"r", b"t", b"u")},
+    b"0": b"\\u0000", b"a": b"\\u0007", b"v": b"\\u000b", b"e": b"\\u001b", b" ": b" ", b"_": b"\\u00a0",
+    b"N": b"\\u0085", b"L": b"\\u2028", b"P": b"\\u2029",
+}  # fmt: skip
 _MOST_OTHER: Final = 500  # texts that are read by the parser
 _FIRSTS: Final = bytes(byte for byte in range(0x21, 256) if byte not in b"?#&*!|>'%@`")
 _LEAST_OF_FEW: Final = 8  # times that each of few different pieces comes again, on average
@@ -247,19 +254,38 @@ def _settled(texts: list[bytes], kinds: bytes) -> list[bytes]:
     joined = END.join(texts)
     if b"\n" not in joined and not _OTHER_ESCAPE.search(joined):
         return texts
+    if b"\n" not in joined:
+        return _ESCAPE.sub(_as_json_escape, joined).split(END)
     texts = texts.copy()
     left = _MOST_OTHER
     for at, text in enumerate(texts):
         if b"\n" in text and kinds[at] == NAME_QUOTED[0]:
             raise OtherForm
-        if _OTHER_ESCAPE.search(text):
+        if not _OTHER_ESCAPE.search(text):
+            texts[at] = _FOLD.sub(_folded, text) if b"\n" in text else text
+        elif b"\n" not in text:
+            texts[at] = _ESCAPE.sub(_as_json_escape, text)
+        elif left:
             left -= 1
-            if not left:
-                raise OtherForm
             texts[at] = orjson.dumps(_read(b'"%b"' % text))[1:-1]
-        elif b"\n" in text:
-            texts[at] = _FOLD.sub(_folded, text)
+        else:
+            raise OtherForm
     return texts
+
+
+def _as_json_escape(escape: re.Match[bytes]) -> bytes:
+    """An escape of YAML as JSON has it. Raises OtherForm where it is none."""
+    byte, low, any_code, other = escape.groups()
+    if other is not None:
+        if other not in _ESCAPES:
+            raise OtherForm
+        return _ESCAPES[other]
+    if byte is not None:
+        return b"\\u00%b" % byte
+    code = int(low or any_code, 16)
+    if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+        raise OtherForm
+    return b"\\u%b" % low if low is not None else chr(code).encode()
 
 
 def _folded(found: re.Match[bytes]) -> bytes:
