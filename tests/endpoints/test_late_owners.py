@@ -56,6 +56,20 @@ def test_a_big_update_has_the_owners_that_small_ones_have(served: Served, place:
         assert "managedFields" not in big["metadata"]
 
 
+@pytest.mark.parametrize("sent", ["none", "others", "reset"])
+def test_a_big_object_that_a_put_makes_has_the_owners_that_small_ones_have(
+    served: Served, place: str, sent: str
+) -> None:
+    others = [{"manager": "other", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {}}]
+    entries = {"none": {}, "others": {"managedFields": others}, "reset": {"managedFields": []}}[sent]
+    roles = place.replace("/api/v1/", "/apis/rbac.authorization.k8s.io/v1/") + "/roles"
+    for name, filling in (("small", "x"), ("big", LONG)):
+        role = {"metadata": {"name": name, "annotations": {"b": filling}, **entries}, "rules": []}
+        assert served.ask(f"PUT {roles}/{name}?fieldManager=maker", role).status == 201
+    small, big = (served.ask(f"GET {roles}/{name}").json() for name in ("small", "big"))
+    assert owned(big) == owned(small) != {}
+
+
 def test_what_an_endpoint_resets_has_no_owner(served: Served, place: str) -> None:
     for name, filling in (("small", "x"), ("big", LONG)):
         pod = {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

@@ -38,6 +38,13 @@ class Owners:
         self._make = make
         self._last: tuple[Object, Object, bytes] | None = None  # before, after, and how that was written
         self._later = _may_wait(scope, write, "UPDATE")
+        self._new: bytes | None = None  # how an object was written that is new
+
+    def created(self, obj: Object) -> Object:
+        """The hub object of one that was sent and finds none of its name, with its owners or for now without."""
+        scope, write = self._scope, self._write
+        self._new = write.load.text if _may_wait(scope, write, "CREATE") else None
+        return scope.body.to_hub(scope.owner.created(obj, write) if self._new is None else with_entries(obj, []))
 
     def changed(self, old: Object) -> Object:
         """The hub object that the write makes of `old`, with its owners; or for now with those of `old`."""
@@ -56,7 +63,9 @@ class Owners:
         return scope.body.to_hub(with_entries(own, entries or []))
 
     def found(self, current: StoredObject | None) -> list[dict[str, Any]] | None:
-        """managedFields of the last changed object; None where it has them already. `current`: what it was made of."""
+        """managedFields of the last object; None where it has them already. `current`: what it was made of."""
+        if current is None and self._new is not None:
+            return managed_fields(self._scope.owner.created(jsonpieces.loads(self._new), self._write)) or []
         if self._last is None or current is None:
             return None
         before, obj, text = self._last

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pilothouse.endpoints.asked import asked_write, check_namespace
 from pilothouse.endpoints.owners import Owners
 from pilothouse.endpoints.requestinfo import RequestInfo
@@ -31,7 +29,7 @@ async def update_object(scope: Scope, request: Request) -> Response:
 
     async def produce(old: Object | None) -> Object:
         if old is None:
-            return await scope.options.aside.run(write.load.size, created_by_update, scope, template, write)
+            return await scope.options.aside.run(write.load.size, lambda: owners.created(template()))
         return await scope.options.aside.run(write.load.size, owners.changed, old)
 
     stored, created = await scope.store.update(
@@ -69,11 +67,6 @@ def check_names(scope: Scope, info: RequestInfo, obj: Object) -> None:
         )
     if name != info.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({info.name})")
-
-
-def created_by_update(scope: Scope, template: Callable[[], Object], write: Write) -> Object:
-    """The hub object of a PUT that finds none of its name, with the fields it owns."""
-    return scope.body.to_hub(scope.owner.created(template(), write))
 
 
 def check_uid(scope: Scope, write: Write, obj: Object, old: Object) -> None:

@@ -8,11 +8,12 @@ client sees.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, compress, repeat
-from operator import is_, is_not
+from operator import is_, is_not, itemgetter
 from typing import Any, Final
 
 from pilothouse.kit.runs import RUN, doubtful
@@ -149,7 +150,8 @@ class _Walk:
         self.owner, self.stack = outer
 
     def _note(self, what: str, path: str, key: str) -> None:
-        self.findings.note(f"{what} field {quote(_under(path, key))}")
+        if not self.findings.full:
+            self.findings.note(f"{what} field {quote(_under(path, key))}")
         if self.fits and self.findings.full:
             raise _Told
 
@@ -157,8 +159,6 @@ class _Walk:
         if value.__class__ is not dict:
             self._mistyped(value, self._type_name(schema))
             return
-        seen: set[str] = set()
-        told: set[str] = set()
         items = schema.items
         texts = items.kind == s.STRING
         pairs = self.repeated.get(id(value))
@@ -170,21 +170,22 @@ class _Walk:
                 self._value(items, item, "")
             return
         self.unsearched += pairs is not None
+        seen: set[str] = set()
+        counts = Counter(map(itemgetter(0), pairs or ()))
+        untold = set(compress(counts, map((1).__lt__, counts.values())))  # keys that are there more than once
 
         def are_told(run: Sequence[tuple[str, Any]]) -> bool:
             """Whether there is nothing to tell of some texts but what is told already."""
-            if not told or not texts:
-                return False
             keys, values = zip(*run, strict=True)
-            return told.issuperset(keys) and set(map(type, values)) == {str}
+            return texts and untold.isdisjoint(keys) and set(map(type, values)) == {str}
 
         for _, (key, item) in doubtful(pairs or list(value.items()), are_told):
             if self.saved is not None and not ends_decoding(items):
                 break
             if key not in seen:
                 seen.add(key)
-            elif key not in told:
-                told.add(key)
+            elif key in untold:
+                untold.remove(key)
                 self._note("duplicate", path, key)
             if not texts or item.__class__ is not str:
                 self._value(items, item, _under(path, key))

@@ -7,6 +7,7 @@ what is wrong.
 from __future__ import annotations
 
 import binascii
+import re
 from collections.abc import Sequence
 from itertools import islice
 from operator import le
@@ -98,35 +99,32 @@ def unbase64(text: str) -> bytes:
     return binascii.a2b_base64(kept)
 
 
-_ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-_BREAKS = frozenset(b"\r\n")
+_PLAIN = re.compile(rb"[A-Za-z0-9+/\r\n]*+")
+_SIGN = re.compile(rb"[^\r\n]")
+_PADDING = b"="
 
 
 def _wrong_at(data: bytes) -> int | None:
     """The byte that Go names: a bad sign itself, or the start of what an incomplete group has read."""
-    group = 0
-    for at, sign in enumerate(data):
-        if sign in _BREAKS:
-            continue
-        if sign == 0x3D:
-            return _wrong_padding(data, at, group)
-        if sign not in _ALPHABET:
-            return at
-        group = (group + 1) % 4
-    return len(data) - group if group else None
+    plain = _PLAIN.match(data)
+    at = plain.end() if plain is not None else 0
+    group = (at - data.count(b"\r", 0, at) - data.count(b"\n", 0, at)) % 4
+    if at == len(data):
+        return len(data) - group if group else None
+    return _wrong_padding(data, at, group) if data.startswith(_PADDING, at) else at
 
 
 def _wrong_padding(data: bytes, at: int, group: int) -> int | None:
     if group < 2:
         return at
-    following = [index for index in range(at + 1, len(data)) if data[index] not in _BREAKS]
+    following = _SIGN.search(data, at + 1)
     if group == 2:
-        if not following:
+        if following is None:
             return len(data)
-        if data[following[0]] != 0x3D:
-            return following[0] - 1
-        following = following[1:]
-    return following[0] if following else None
+        if following[0] != _PADDING:
+            return following.start() - 1
+        following = _SIGN.search(data, following.end())
+    return following.start() if following is not None else None
 
 
 def int_or_string(value: Any) -> int | str:
