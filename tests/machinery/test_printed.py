@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pilothouse.machinery.typed.printed import plain_of
-from pilothouse.machinery.typed.text import number, plain, plain_each
+from pilothouse.machinery.typed.printed import plain_of, syntax_of
+from pilothouse.machinery.typed.text import _syntax, number, plain, plain_each, syntax
 
 _ODD = st.lists(
     st.sampled_from(["a", '"', "\\", "\n", "\0", "\x7f", ",", "{", "}", "null", "1.0", "1e5", "é", "\\u0041"])
@@ -32,6 +32,11 @@ def walked(value: Any) -> str:
 @given(st.lists(_VALUES) | st.dictionaries(_TEXTS, _VALUES))
 def test_a_document_is_what_its_parts_are(value: Any) -> None:
     assert plain_of(value, number) == plain(value) == walked(value)
+
+
+@given(st.lists(_VALUES) | st.dictionaries(_TEXTS, _VALUES))
+def test_so_it_is_in_the_syntax_of_programs(value: Any) -> None:
+    assert syntax_of(value, number) == syntax(value) == _syntax(value)
 
 
 @given(st.lists(st.lists(_VALUES, max_size=3) | st.dictionaries(_TEXTS, _VALUES, max_size=3), min_size=1))

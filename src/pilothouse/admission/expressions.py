@@ -16,6 +16,7 @@ from pilothouse.cel.declarations import overload
 from pilothouse.cel.environment import LIBRARIES, Environment, NotCompiled, Program
 from pilothouse.cel.library.authorizing import Authorizer, Decision, Question, ResourceCheck
 from pilothouse.cel.types import Member, Type
+from pilothouse.kit.memo import remembered
 from pilothouse.machinery.selectors import (
     FieldSelector,
     LabelSelector,
@@ -169,8 +170,12 @@ def environment(
     return (_mutating() if mutating else base()).with_variables(named)
 
 
+@remembered(256)
 def problem(text: str, within: Environment, *wanted: Type) -> str:
-    """What is wrong with an expression, as clients are told; "" for nothing. `wanted`: what it may evaluate to."""
+    """What is wrong with an expression, as clients are told; "" for nothing. `wanted`: what it may evaluate to.
+
+    No variable may be declared in the environment from now on: what was told of a text is told again.
+    """
     try:
         program = within.compile(text)
     except NotCompiled as error:

@@ -42,7 +42,7 @@ def _mutations(value: Object, field: Field) -> None:
     mutations: Sequence[Object] = value.get("mutations") or ()
     if not mutations:
         field.required("mutations", "mutations must contain at least one item")
-    field.each("mutations", lambda one, inner: _mutation(one, inner, within), mutations)
+    field.each("mutations", lambda one, inner: _mutation(one, inner, within), mutations, alone=True)
 
 
 behaviour: Final = Behaviour(

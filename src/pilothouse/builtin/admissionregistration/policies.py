@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
-from pilothouse.admission.expressions import Declared, compiled, environment, problem
+from pilothouse.admission.expressions import VARIABLES, Declared, compiled, environment, problem
 from pilothouse.builtin.admissionregistration import matching
 from pilothouse.builtin.shared.fields import given, inside
 from pilothouse.builtin.shared.selectors import label_selector
-from pilothouse.cel.environment import Environment
+from pilothouse.cel.environment import Environment, Program
 from pilothouse.cel.types import BOOL, Type
 from pilothouse.kit.record import record
 from pilothouse.machinery import names
@@ -71,6 +72,10 @@ def variables(spec: Object, field: Field, *, mutating: bool = False) -> Speech:
     declared = Declared({}) if spec.get("variables") else None
     within = environment(params=params, variables=declared, mutating=mutating)
 
+    @lru_cache(64)
+    def made(text: str) -> Program | str:
+        return compiled(text, within)
+
     def variable(one: Object, inner: Field) -> None:
         name = one.get("name", "")
         if not name:
@@ -81,7 +86,8 @@ def variables(spec: Object, field: Field, *, mutating: bool = False) -> Speech:
         if not text.strip():
             inner.required("expression", _NO_EXPRESSION)
             return
-        program = compiled(text, within)
+        # One that speaks of no variables is the same wherever it stands.
+        program = compiled(text, within) if VARIABLES in text else made(text)
         if isinstance(program, str):
             inner.invalid("expression", text, program)
         elif declared is not None:

@@ -1,4 +1,5 @@
-"""A whole document as Go's %v prints it, made of its JSON by a few calls: refused patches are quoted so, and are long.
+"""A whole document as Go's %v and %#v print it, made of its JSON by a few calls: refused patches are quoted so, and are
+long.
 
 `map[a:1 b:[x y]]` is the JSON without quotes and with other brackets. What must stay as it is, is inside of texts.
 """
@@ -12,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery.digits import may_have_exponents, may_have_odd_floats
+from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsonpieces import behind_texts
 
 _MARKS: Final = bytes.maketrans(b",}", b" ]")
@@ -41,6 +43,40 @@ def plains_of(values: list[Any], number: Callable[[float], str]) -> list[str] | 
     if text is None or text.count(_BETWEEN) != len(values) - 1:
         return None
     return text[1:-1].split(f" {_BETWEEN} ")
+
+
+def syntax_of(value: Any, number: Callable[[float], str]) -> str | None:
+    """As `plain_of`, the text of %#v."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return None
+    parts = text.replace(b"\\\\", _BACKSLASH).replace(b'\\"', _QUOTE).split(b'"')
+    around = _numbers(b'"'.join(parts[::2]), number).translate(_BRACKETS)
+    for mark, shown in _SYNTAX:
+        around = around.replace(mark, shown)
+    parts[::2] = around.split(b'"')
+    if b"\\u" in text or not text.decode().isprintable():
+        parts[1::2] = map(_quoted, parts[1::2])
+    return b'"'.join(parts).replace(_QUOTE, b'\\"').replace(_BACKSLASH, b"\\\\").decode()
+
+
+_BRACKETS: Final = bytes.maketrans(b"{[]", b"\x01\x02}")
+_SYNTAX: Final = (
+    (b"\x01", b"map[string]interface {}{"),
+    (b"\x02", b"[]interface {}{"),
+    (b",", b", "),
+    (b"null", b"interface {}(nil)"),
+)
+
+
+def _quoted(text: bytes) -> bytes:
+    """What stands in quotes in JSON, as Go has it."""
+    if text.isascii() and b"\\u" not in text and b"\x7f" not in text:
+        return text
+    text = text.replace(_QUOTE, b'\\"').replace(_BACKSLASH, b"\\\\")
+    shown = quote(orjson.loads(b'"%b"' % text)).encode()[1:-1]
+    return shown.replace(b"\\\\", _BACKSLASH).replace(b'\\"', _QUOTE)
 
 
 def _plain(text: bytes, number: Callable[[float], str]) -> bytes:

@@ -140,8 +140,8 @@ def json_text(value: Any) -> str:
         return "false"
     if type(value) is int:
         return str(value)
-    if type(value) is float and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
+    if type(value) is float:
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else float.__repr__(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pilothouse.kit.memo import remembered
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
-from pilothouse.machinery.typed.printed import plain_of, plains_of
+from pilothouse.machinery.typed.printed import plain_of, plains_of, syntax_of
 
 
 def plain(value: Any) -> str:
@@ -49,15 +49,21 @@ def _plain(value: Any) -> str:
 
 def syntax(value: Any) -> str:
     """A JSON value as Go's %#v inside an interface."""
+    if not isinstance(value, dict | list) or (len(value) <= _FEW and not _holds_containers(value)):
+        return _syntax(value)
+    return syntax_of(value, number) or _syntax(value)
+
+
+def _syntax(value: Any) -> str:
     if value is None:
         return "interface {}(nil)"
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, dict):
-        inner = ", ".join(f"{quote(key)}:{syntax(value[key])}" for key in sorted(value))
+        inner = ", ".join(f"{quote(key)}:{_syntax(value[key])}" for key in sorted(value))
         return f"map[string]interface {{}}{{{inner}}}"
     if isinstance(value, list):
-        return f"[]interface {{}}{{{', '.join(syntax(item) for item in value)}}}"
+        return f"[]interface {{}}{{{', '.join(map(_syntax, value))}}}"
     return plain(value)
 
 
