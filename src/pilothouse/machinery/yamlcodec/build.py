@@ -94,7 +94,10 @@ class Builder:
 
     def missed(self, line: int | None = None) -> bool:
         """Whether a mark was not where its run can be: one of the lines up to `line` and the next one, or any."""
-        return any(mark not in self.met and (line is None or cut.line <= line + 1) for mark, cut in self._cuts.items())
+        return any(
+            (mark not in self.met and (line is None or cut.line <= line + 1)) or (line is not None and cut.holds(line))
+            for mark, cut in self._cuts.items()
+        )
 
     def pass_by(self, event: Any) -> None:
         """Looks at an event that is of no interest any more but for the mark it may be."""
@@ -237,7 +240,7 @@ class Builder:
         if isinstance(run, Items) and made.__class__ is list:
             made += run.values
             self.count += _nodes(run.values) - 1 if self.anchors else 0  # they matter to aliases only
-        elif isinstance(run, Members) and made.__class__ is dict and made and key is _NO_KEY:  # the first is there
+        elif isinstance(run, Members) and made.__class__ is dict and (made or run.alone) and key is _NO_KEY:
             made, key = self._put_members(made, run, cut), _CUT
         elif isinstance(run, Aliases) and made.__class__ is (dict if run.merged else list) and key is _NO_KEY:
             self._put_aliases(made, run)

@@ -49,6 +49,7 @@ class Members:
 
     `names` as they come, so many as `count`; `lines` that each of them takes, 0 if all stand in one, None if only the
     parser knows what is to be told of those that are there twice. `first` is before the mark, and in `values` too.
+    `alone`: its mark shows by itself that it is in block style, so it may be the first of an object.
     """
 
     values: dict[str, Any]
@@ -56,6 +57,7 @@ class Members:
     names: Callable[[], Iterable[str]]
     lines: int | None
     first: str | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,10 @@ class Cut:
     run: Items | Members | Aliases | Whole
     line: int
     more: int
+
+    def holds(self, line: int) -> bool:
+        """Whether the mark has several lines, and that is one of them."""
+        return isinstance(self.run, Members) and self.run.alone and self.line <= line <= self.line + 1
 
 
 @dataclass(frozen=True, slots=True)

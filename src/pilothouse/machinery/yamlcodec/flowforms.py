@@ -95,6 +95,13 @@ class Form:
             raise OtherForm
         return steps
 
+    def whole(self, piece: bytes) -> Step:
+        """What one piece means that is a value. Raises OtherForm."""
+        step = self.step(self.place("", _START), piece)
+        if step.behind.expected is not _DONE:
+            raise OtherForm
+        return step
+
     def place(self, opened: str, expected: str) -> Place:
         """The place within these brackets where that is expected."""
         found = self._places.get((opened, expected))

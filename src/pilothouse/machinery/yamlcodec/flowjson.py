@@ -177,7 +177,7 @@ def _as_json(text: bytes) -> bytes:
     mark = next((mark for mark in _MARKS if _few(signs[:_SAMPLE].split(mark))), b"")
     steps = Form().read(_pieces(signs, mark) if mark else _pieces(signs.replace(END, _END_OF_PIECE), b","))
     form, kinds = b"".join([step.text for step in steps]), b"".join([step.kinds for step in steps])
-    return _filled(form, kinds, words, texts)
+    return filled(form, kinds, words, texts)
 
 
 def _pieces(text: bytes, mark: bytes) -> list[bytes]:
@@ -197,7 +197,7 @@ class _FewForm(Form):
         """What a piece means there. Raises OtherForm."""
         signs, words, texts = _cut(piece)
         step = super().step(place, signs)
-        return Step(_filled(step.text, step.kinds, words, texts), b"", step.behind)
+        return Step(filled(step.text, step.kinds, words, texts), b"", step.behind)
 
 
 def _cut(text: bytes) -> tuple[bytes, list[bytes], list[bytes]]:
@@ -305,7 +305,7 @@ def _read(quoted: bytes) -> str:
         parser.dispose()
 
 
-def _filled(form: bytes, kinds: bytes, words: list[bytes], texts: list[bytes]) -> bytes:
+def filled(form: bytes, kinds: bytes, words: list[bytes], texts: list[bytes]) -> bytes:
     """A form with its words. Raises OtherForm."""
     if len(kinds) != len(words):
         raise OtherForm

@@ -16,8 +16,11 @@ from pilothouse.machinery import jsonexact, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import plain_floats, surely_unique
+from pilothouse.machinery.yamlcodec.blocks import Blocks
 from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, TOO_DEEP, Builder, NotMet, TextError
+from pilothouse.machinery.yamlcodec.cuts import Shortened
 from pilothouse.machinery.yamlcodec.errors import YAMLError
+from pilothouse.machinery.yamlcodec.flowforms import OtherForm
 from pilothouse.machinery.yamlcodec.flowjson import flow_values
 from pilothouse.machinery.yamlcodec.runs import shortened
 
@@ -190,8 +193,44 @@ def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, 
     read line by line. Raises YAMLError.
     """
     short = shortened(data, aliases, lambda text: _built(text, aliases=False))
+    if most is None and (short is None or len(short.text) >= _LONG):
+        try:
+            return _in_blocks(short or Shortened.of(data, {}), aliases)
+        except OtherForm:
+            pass
     if short is None or (most is not None and len(short.text) > most):
         return None
+    return _read_short(short)
+
+
+def _in_blocks(short: Shortened, aliases: bool) -> tuple[Any, list[str]] | None:
+    """The value of a document of which something long is left, by way of JSON. Raises OtherForm, YAMLError."""
+    blocks = Blocks(short.text, [cut.line for cut in short.cuts.values()])
+    value = blocks.value()
+    if value is not None:
+        return value, []
+    if not aliases:
+        _check_short(blocks.shortened(short))
+    return _read_short(blocks.shortened(short, blocks.runs()))
+
+
+def _check_short(short: Shortened) -> None:
+    """Raises what is wrong with the text that is left of a document."""
+    builder, parser = Builder(short), yaml.CLoader(short.text)
+    try:
+        wrong = _behind(parser, builder)
+    except ReaderError:
+        raise OtherForm from None
+    finally:
+        parser.dispose()
+    if wrong is not None:
+        if builder.missed(_line(wrong)):
+            raise OtherForm
+        raise _wrong(wrong, short.line)
+
+
+def _read_short(short: Shortened) -> tuple[Any, list[str]] | None:
+    """The value of a document out of which runs were cut; None where that tells too little. Raises YAMLError."""
     builder = Builder(short)
     parser = yaml.CLoader(short.text)
     event: Any = None

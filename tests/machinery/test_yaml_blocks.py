@@ -1,0 +1,124 @@
+"""Block style that is read by way of JSON means, and is told to be wrong, as it was line by line."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from pilothouse.machinery.yamlcodec import YAMLError, blocks, read
+from pilothouse.machinery.yamlcodec.cuts import Shortened
+from pilothouse.machinery.yamlcodec.flowforms import OtherForm
+
+_NONE = "none"
+
+
+def _outcome(read_it: Any, data: bytes) -> Any:
+    try:
+        return read_it(data, b"*" in data)
+    except OtherForm:
+        return _NONE
+    except YAMLError as wrong:
+        return str(wrong)
+
+
+def _in_blocks(data: bytes, aliases: bool) -> Any:
+    return read._in_blocks(Shortened.of(data, {}), aliases)
+
+
+REGULAR = {
+    "members of several forms": "a: 1\nb:\n  c: x\n  d: [1, {e: f}]\ng:\n- h\n- i: 'it''s'\n  j: \"q: \\\\ \\u00e9\"\n",
+    "items in items": "- - a\n  - - b\n    -\n- c: {}\n-\n  - d\n-\n  e: f\n",
+    "lists as deep as their names": "x:\n- a\nv:\n  - b\nz:\n-\nw:\n",
+    "nothing": "a:\nb:\n  c:\n  -\nd: ~\n",
+    "words that are no texts": "- yes\n- 012\n- 1.50\n- 0x1F\n- -7\n- 1e3\n- null\n- '1'\n- 2001-01-01\n- --x\n",
+    "signs in texts": "a: b, [c] {d}\nb: http://e:80/f\nc: g - h\nd: x#y\ne: (1) 100%\nf: a  b\ng: é\n",
+    "comments": "# x\na: b # c\n  # d\nb:  # e\n- c # 'f\n# g\n- 'h # i'\n",
+    "empty lines": "a:\n\n- b\n   \n- c\n\n\nd: e\n\n",
+    "spaces": "a:   b\nc:  \n  - d  \n  -   e: f\n      g: h\n",
+    "flow style in several lines": "- {a: b,\n  c: [d,\n   e]}\n- f\n- [\n  g]\n",
+    "names of several words": "a b: c\n'd': e\n\"f g\": h\n1: i\n",
+}
+ODD = {
+    "anchors": "a: &x b\nc:\n- d\n- *x\n- e\nf: g\n",
+    "tags": "a:\n- b: 1\n- !!str 1\n- c: 2\nd: e\n",
+    "texts of several lines": "a:\n- b: |\n    c: d\n    # e\n- f: g\n  h: >-\n    i\n\n    j\n  k: l\n",
+    "plain texts of several lines": "a: b\n  c\nd:\n- e\n  f\n- g\n",
+    "quotes over several lines": "a: 'b\n  c: d'\ne: f\ng: \"h\n\n  i\"\nj: k\n",
+    "keys of their own": "a:\n  ? b\n  : c\n  d: e\n  f: g\n",
+    "a header": "---\na: b\nc:\n- d\n",
+    "words for names": "yes: a\nb: c\n",
+    "members twice": "a: 1\nb:\n  c: 1\n  c: 2\na: 3\n",
+    "merges": "a: &x {b: c}\nd:\n  <<: *x\n  e: f\n",
+}
+WRONG = {
+    "a sign that begins nothing": "a:\n- b: c\n- d: @e\n- f: g\n",
+    "too deep": "a:\n- b: c\n   d: e\n- f: g\n",
+    "not deep enough": "a:\n  - b: c\n - d: e\n  - f: g\n",
+    "an open quote": "a:\n- b: c\n- d: 'e\n- f: g\nh: i\n",
+    "an open list": "a:\n- b: [c\n- d: e\nf: g\n",
+    "an open object before members": "a:\n  b: {\nc:\n  d: e\nf:\n  g: h\n",
+    "no colon": "a:\n  b: c\n  d\n  e: f\n",
+    "two colons": "a:\n  b: c: d\n  e: f\n",
+    "an item in an object": "a:\n  b: c\n  - d\n  e: f\n",
+    "a tab": "a:\n  b: c\n\td: e\n  f: g\n",
+    "an unknown alias": "a:\n- b\n- *x\n- c\n",
+}
+
+
+@pytest.fixture(params=[1, 3])
+def _short_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_LEAST", request.param)
+    monkeypatch.setattr(blocks, "_SHORT", request.param + 1)
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_regular_lines_are_read_without_the_parser(name: str) -> None:
+    data = REGULAR[name].encode()
+    value, repeated = read._built(data, aliases=False)
+    assert repr(blocks.Blocks(data).value()) == repr(value)
+    assert repeated == []
+
+
+@pytest.mark.usefixtures("_short_parts")
+@pytest.mark.parametrize("name", [*ODD, *WRONG])
+def test_odd_lines_among_regular_ones_mean_what_they_mean_alone(name: str) -> None:
+    some = "".join(f"m{number}:\n- r: {number}\n  o: p\n" for number in range(9))
+    for around in ("", some):
+        data = (around + {**ODD, **WRONG}[name] + around.replace("m", "q")).encode()
+        found = _outcome(_in_blocks, data)
+        assert found in (_NONE, None) or repr(found) == repr(_outcome(read._built, data))
+
+
+@pytest.mark.usefixtures("_short_parts")
+def test_an_odd_line_costs_only_what_is_around_it() -> None:
+    many = "".join(f"m{number}:\n- r: {number}\n  o: p\n" for number in range(900))
+    data = f"x:\n  a: b\n{many}v:\n  c: !!str 5\n{many.replace('m', 'q')}z: 1\n".encode()
+    odd = blocks.Blocks(data)
+    assert odd.value() is None
+    short = odd.shortened(Shortened.of(data, {}), odd.runs())
+    assert len(short.text) < 400
+    assert read._read_short(short) == read._built(data, aliases=False)
+
+
+_PIECES = (
+    "a: b\n", "- c\n", "- d: 1\n", "  e: f\n", "  - g\n", "- h:\n",
+    "    i: [j]\n", "    k: 'l'\n", "  m:\n", "r:\n", "-\n",
+    "  - - o\n", "  p: |\n", "  q: &r s\n", "  t: *r\n", "  u: {v: w\n", "\n", "# x\n", "y: 'z\n", "  a b\n", "  ? a\n",
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("_short_parts")
+@pytest.mark.parametrize("seed", range(20))
+def test_random_lines_mean_what_they_mean_line_by_line(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(60):
+        usual = chance.sample(_PIECES[:12], 4)
+        lines = [chance.choice(usual if chance.random() < 0.9 else _PIECES) for _ in range(chance.randrange(3, 30))]
+        data = "".join(
+            line.replace(line.strip()[:1], f"{line.strip()[:1]}{number}", 1) if line.strip()[:1].isalpha() else line
+            for number, line in enumerate(lines)
+        ).encode()
+        found = _outcome(_in_blocks, data)
+        assert found in (_NONE, None) or repr(found) == repr(_outcome(read._built, data)), data
