@@ -122,3 +122,24 @@ def test_long_documents_take_time_that_grows_with_their_length(data: bytes) -> N
     started = time.process_time()
     same(data)
     assert time.process_time() - started < 5
+
+
+def test_what_stands_in_texts_makes_a_document_no_heavier() -> None:
+    """Brackets in a text cost nothing, however many they are."""
+    text = b'["%b"]' % (b"{[" * 300_000)
+    assert not jsonpieces.is_heavy(text)
+    assert jsonpieces.is_heavy(b"[%b]" % b",".join([b"{}"] * 350_000))
+    assert jsonpieces.is_heavy(b"[%b]" % b",".join([b'"","{"'] * 100_000 + [b"[[]]"] * 100_000))
+
+
+def test_texts_are_blanked_in_place() -> None:
+    part = b'{"a":"[,]","b{":"c","d":["}"'
+    assert jsonpieces.without_texts(part) == b'{"a":"\0\0\0","b\0":"c","d":["\0"'
+    assert jsonpieces.without_texts(b'["a"]') == b'["a"]'
+
+
+def test_a_document_whose_quotes_do_not_fit_is_refused_as_a_whole_one() -> None:
+    data = b"[%b]" % b",".join([b'"a"'] * 200_000 + [b'"b'] + [b'"a"'] * 200_000)
+    with pytest.raises(orjson.JSONDecodeError) as refused:
+        jsonpieces.loads(data)
+    assert refused.value.pos == 1 + 4 * 200_000 + 4

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, compress
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
@@ -43,6 +45,7 @@ _META_TYPE: Final = (
 _PREVIEW: Final = 30
 _MOST_FINDINGS: Final = 100
 _BEGINNING: Final = 32 << 10  # bytes of a document in which so many may be found
+_SHORT: Final = 4096  # bytes of a document that is walked through
 _MANY_BEGINNINGS: Final = 4 * _BEGINNING
 _CONTAINERS: Final = (dict, list)
 _OBJECTS: Final = {dict}
@@ -111,7 +114,7 @@ def _repeated_in(data: bytes) -> list[str]:
         return []
     found: dict[str, None] = {}
     # What is still to be looked at: paths, values, whether the member is a repeated one, and where to look in it.
-    todo = [iter([("", value, False, leading_to(repeated, value) if len(data) > _BEGINNING else None)])]
+    todo = [iter([("", value, False, leading_to(repeated, value) if len(data) > _SHORT else None)])]
     while todo and len(found) < _MOST_FINDINGS:
         part = next(todo[-1], None)
         if part is None:
@@ -135,17 +138,25 @@ def _parts(path: str, value: Any, repeated: Repeated, ways: _Ways) -> Iterator[t
             yield f"{path}[{index}]", item, False, ways
         return
     pairs = repeated.get(id(value))
+    names = Counter(map(itemgetter(0), pairs)) if pairs else {}
+    more_than_once = {name for name, count in names.items() if count > 1}
+    shallow = pairs is not None and set(_CONTAINERS).isdisjoint(map(type, map(itemgetter(1), pairs)))
     seen: set[str] = set()
     told: set[str] = set()
     for key, item in pairs or value.items():
+        if key not in more_than_once:
+            if item.__class__ in _CONTAINERS and (ways is None or id(item) in ways):
+                yield f"{path}.{key}" if path else key, item, False, ways
+            continue
         again = key in seen
         if item.__class__ in _CONTAINERS or (again and key not in told):
             # One that counts no more is not where the ways were looked for.
             yield f"{path}.{key}" if path else key, item, again, ways if item is value.get(key) else None
             if again:
                 told.add(key)
-        if pairs is not None and not again:
-            seen.add(key)
+                if shallow and len(told) == len(more_than_once):
+                    return
+        seen.add(key)
 
 
 def _leading(items: list[Any], ways: set[int]) -> Iterator[tuple[int, Any]]:

@@ -20,11 +20,12 @@ from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import jsondeep, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
 from pilothouse.machinery.jsonfault import sign_before
+from pilothouse.machinery.jsonhalves import may_have_halves, with_whole_escapes
 
 _quote: Final = json.encoder.encode_basestring
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _LONG_DIGITS: Final = 18
-_MOST_LISTS: Final = 10_000  # the parser makes them all in one go, while others wait; of objects it asks us
+_MOST_LISTS: Final = 100_000  # between objects, of which the parser asks us; lists it makes while others wait
 _FEW: Final = 64  # bytes that are no UTF-8
 _NO_SIGN: Final = "\ufffd".encode()
 _LONG: Final = 4096  # signs of a text in which a fault is looked for first
@@ -64,6 +65,12 @@ class Literal(float):
 
 def loads(data: bytes, refused: orjson.JSONDecodeError) -> Any:
     """As Go reads what the fast parser refused. The last of repeated members counts. Raises JSONError in Go's words."""
+    whole = with_whole_escapes(data)
+    if whole is not data:
+        try:
+            return jsonpieces.loads(whole)
+        except orjson.JSONDecodeError as wrong:
+            data, refused = whole, wrong
     try:
         stop = len(data.decode()[: refused.pos].encode())
         readable = data
@@ -161,7 +168,8 @@ def exact(data: bytes) -> tuple[Any, Repeated]:
             repeated[id(made)] = pairs
         return made
 
-    return _parse(data.decode("utf-8", "surrogateescape"), Literal, an_object, repeated.clear), repeated
+    text = with_whole_escapes(data).decode("utf-8", "surrogateescape")
+    return _parse(text, Literal, an_object, repeated.clear), repeated
 
 
 def _float(text: str) -> float:
@@ -188,13 +196,13 @@ def _parse(text: str, real: Callable[[str], float], an_object: _Pairs, again: Ca
         return int(digits) if len(digits) <= 2 * _LONG_DIGITS and -(2**63) <= int(digits) < 2**64 else real(digits)
 
     make: _Pairs = an_object
-    if _may_have_halves(text):
+    if may_have_halves(text):
 
         def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             return an_object([(whole_text(key), _whole(item)) for key, item in pairs])
 
     try:
-        if text.count("[") > _MOST_LISTS:
+        if text.count("[") > _MOST_LISTS and max(part.count("[") for part in text.split("}")) > _MOST_LISTS:
             raise RecursionError
         integer = whole if has_digits(text.encode("utf-8", "surrogateescape"), _LONG_DIGITS + 1) else int
         value = json.loads(
@@ -204,13 +212,6 @@ def _parse(text: str, real: Callable[[str], float], an_object: _Pairs, again: Ca
         again()
         value = _Reader(text, make, real, whole).read()
     return _whole(value) if make is not an_object else value
-
-
-def _may_have_halves(text: str) -> bool:
-    """Whether there may be lone surrogates, which texts of the value must not have: as they are, or escaped."""
-    if "\\ud" in text or "\\uD" in text:
-        return True
-    return not text.isascii() and whole_text(text) is not text
 
 
 def _no_constant(name: str) -> Any:

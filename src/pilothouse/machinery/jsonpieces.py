@@ -37,9 +37,10 @@ AFTER: Final = re.compile(rb"[ \t\r\n]*+([,\]}])")  # what stands behind a conta
 _OBJECT: Final = b"{"
 STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))  # 255: -1
 _MARKS: Final = b"[]{},"
-_FILL: Final = bytes(PIECE)
+_NO_MARKS: Final = bytes.maketrans(_MARKS, bytes(len(_MARKS)))
 _ENDS: Final = (b"},", b"],", b'",')  # how an element that is no number ends
 _MOST_WRONG: Final = 3  # guesses
+_MOST_QUOTES: Final = 3  # around a name, and before a long text
 _DEEP: Final = 8  # levels in a window from which on it is worth to know where each is found last
 
 
@@ -50,13 +51,25 @@ def is_heavy(data: bytes) -> bool:
     signs = data.translate(None, _NO_SIGN)
     if _CONTAINER * len(signs) <= _TOO_LONG:
         return False
+    plain = unquoted(data)
+    signs = signs if plain is data else plain.translate(None, _NO_SIGN)
+    if _time_for(plain, signs) <= _TOO_LONG:
+        return False
+    if (_QUOTE + _COMMA // 4) * plain.count(b'"') > _TOO_LONG:  # whatever stands in the texts
+        return True
+    if b'"' not in signs.replace(b'""', b""):  # nothing in them looks like structure
+        return True
+    around = map(without_texts, behind_texts(plain))
+    return sum(_time_for(part, part.translate(None, _NO_SIGN)) for part in around) > _TOO_LONG
+
+
+def _time_for(data: bytes, signs: bytes) -> float:
+    """Nanoseconds that it takes to read what has these signs in it."""
     opening = signs.translate(None, b'",')
     commas = len(signs.translate(None, b'[{"'))
     quotes = len(signs) - len(opening) - commas
-    if b"\\" in data:
-        quotes -= data.count(b'\\"')
     containers = len(opening) - data.count(b"{}") / 2  # an empty object is made in half the time of others
-    return _QUOTE * quotes + _COMMA * commas + _CONTAINER * containers > _TOO_LONG
+    return _QUOTE * quotes + _COMMA * commas + _CONTAINER * containers
 
 
 def loads(data: bytes) -> Any:
@@ -106,11 +119,10 @@ def without_texts(part: bytes) -> bytes:
     if b'"' not in part:
         return part
     pieces = part.split(b'"')
-    texts = pieces[1::2]
-    together = b"".join(texts)
-    if len(together.translate(None, _MARKS)) == len(together):
+    texts = b'"'.join(pieces[1::2])
+    if len(texts.translate(None, _MARKS)) == len(texts):
         return part
-    pieces[1::2] = [_FILL[: len(text)] if len(text) <= PIECE else bytes(len(text)) for text in texts]
+    pieces[1::2] = texts.translate(_NO_MARKS).split(b'"')
     return b'"'.join(pieces)
 
 
@@ -179,7 +191,7 @@ class _Pieces:
             if not self._guess(end):
                 self._read(_Window(self.plain[begin:end]), begin, end)
             if self.at == begin:
-                if end >= len(self.data):
+                if end >= len(self.data) or self.plain.count(b'"', begin, end) > _MOST_QUOTES:
                     raise _Odd
                 size *= 4  # a long text
             else:
