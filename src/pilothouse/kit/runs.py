@@ -10,6 +10,7 @@ from pilothouse.kit.sorting import smallest_first
 V = TypeVar("V")
 
 RUN: Final = 128  # items
+_LONGEST: Final = 16 * RUN
 _PART: Final = 16  # items of a run that are looked at closer
 
 
@@ -17,16 +18,20 @@ def doubtful(
     items: Sequence[V], fine: Callable[[Sequence[V]], bool], enough: Callable[[], bool] | None = None
 ) -> Iterator[tuple[int, V]]:
     """Index and item of those that stand in no run of which `fine` says that all are. Stops when there are `enough`."""
-    for start in range(0, len(items), RUN):
-        if enough is not None and enough():
-            return
-        run = items[start : start + RUN]
+    start, size = 0, RUN
+    while start < len(items) and not (enough is not None and enough()):
+        run = items[start : start + size]
         if fine(run):
-            continue
-        for at in range(0, len(run), _PART):
-            part = run[at : at + _PART]
-            if not fine(part):
-                yield from enumerate(part, start + at)
+            start += size
+            size = min(2 * size, _LONGEST)  # as it goes on, longer ones are tried
+        elif size > RUN:
+            size = RUN
+        else:
+            for at in range(0, len(run), _PART):
+                part = run[at : at + _PART]
+                if not fine(part):
+                    yield from enumerate(part, start + at)
+            start += size
 
 
 def doubtful_names(

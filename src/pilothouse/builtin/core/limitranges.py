@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from pilothouse.builtin.shared.amounts import NANO, nanos, round_amounts
@@ -32,7 +33,7 @@ def _fill(item: dict[str, Any]) -> None:
         item["defaultRequest"] = requests
 
 
-def _names(item: Mapping[str, Any], field: Field, of: str) -> set[str]:
+def _names(item: Mapping[str, Any], field: Field, of: str) -> KeysView[str]:
     """Judge the resources of one map; return them."""
     found: Amounts = item.get(of) or {}
     for name in field.names(found):
@@ -41,7 +42,7 @@ def _names(item: Mapping[str, Any], field: Field, of: str) -> set[str]:
             container_resource_name(name, field, path)
         else:
             resource_name(name, field, path)
-    return set(found)
+    return found.keys()
 
 
 def _orders(item: Mapping[str, Any], name: str, field: Field) -> None:
@@ -94,19 +95,19 @@ def _type(kind: str, field: Field) -> None:
 
 def _item(item: Mapping[str, Any], field: Field) -> None:
     kind = item.get("type", "")
-    keys = _names(item, field, "max") | _names(item, field, "min")
+    keys = [_names(item, field, "max"), _names(item, field, "min")]
     if kind == "Pod":
         for name in ("default", "defaultRequest"):
             if item.get(name):
                 field.forbidden(name, "may not be specified when `type` is 'Pod'")
     else:
-        keys |= _names(item, field, "default") | _names(item, field, "defaultRequest")
-    keys |= _names(item, field, "maxLimitRequestRatio")
+        keys += [_names(item, field, "default"), _names(item, field, "defaultRequest")]
+    keys.append(_names(item, field, "maxLimitRequestRatio"))
     if kind == "PersistentVolumeClaim":
         if "storage" not in (item.get("min") or {}) and "storage" not in (item.get("max") or {}):
             why = "either minimum or maximum storage value is required, but neither was provided"
             field.required("limits", why)
-    for name in field.names(keys):
+    for name in () if field.full else field.names(set(chain.from_iterable(keys))):
         _orders(item, name, field)
         _ratio(item, name, field)
         if kind != "Pod":

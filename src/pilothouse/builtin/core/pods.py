@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from operator import contains
 from typing import Any, Final
 
@@ -49,7 +49,7 @@ def _annotation_changes(metadata: Mapping[str, Any], field: Field) -> None:
 
 
 def _are_without_token(sources: Sequence[Mapping[str, Any]]) -> bool:
-    return not any(map(contains, sources, repeat("serviceAccountToken")))
+    return "serviceAccountToken" not in chain.from_iterable(sources)
 
 
 def _spec(spec: Mapping[str, Any], field: Field) -> None:

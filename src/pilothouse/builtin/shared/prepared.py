@@ -43,7 +43,9 @@ def _extended(selector: Object, keys: Iterable[str], operator: str, labels: Mapp
 def add_label_keys(pod: Object) -> None:
     """Keys whose values are to be the pod's own become expressions of the selectors (new pods only)."""
     spec = pod.get("spec") or {}
-    labels = (pod.get("metadata") or {}).get("labels") or {}
+    labels = (pod.get("metadata") or {}).get("labels")
+    if not labels:
+        return
     affinity = spec.get("affinity") or {}
     for kind in ("podAffinity", "podAntiAffinity"):
         own = affinity.get(kind) or {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import methodcaller
 from typing import Any, Final
 
 from pilothouse.builtin.shared.affinity import label_keys
@@ -81,7 +82,7 @@ def _domains(value: Object, field: Field) -> None:
 
 def topology_spread(items: Sequence[Object], field: Field) -> None:
     """`topologySpreadConstraints`, told from the list."""
-    keys = [value.get("topologyKey", "") for value in items]
+    keys = list(map(methodcaller("get", "topologyKey", ""), items))
     last = dict(zip(keys, range(len(keys)), strict=True))
     pairs: list[tuple[str, str]] = []
     last_pair: dict[tuple[str, str], int] = {}

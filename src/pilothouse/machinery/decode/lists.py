@@ -66,22 +66,24 @@ class LongLists:
         if findings.level == _LEVELS:
             return self._rows(values, findings)
         findings.level += 1
-        made: _Objects = []
-        same = True
+        made: _Objects | None = None
         for start in range(0, len(values), _RUN):
             run = values[start : start + _RUN]
             decoded = self._run(run, findings)
-            same = same and decoded is run
-            made += decoded
+            if made is None and decoded is not run:
+                made = values[:start]
+            if made is not None:
+                made += decoded
         findings.level -= 1
-        return values if same else made
+        return values if made is None else made
 
     def _run(self, run: list[Any], findings: Findings) -> _Objects:
         if set(map(type, run)) != {dict}:
             return self._rows(run, findings)
         form = tuple(run[0])
-        if len(form) < 2 and set(map(len, run)) == {len(form)} and set(chain.from_iterable(run)) == set(form):
-            return self._of_form(run, form, findings)
+        if len(form) < 2 and set(map(len, run)) == {len(form)}:
+            if not form or set(chain.from_iterable(run)) == set(form):
+                return self._of_form(run, form, findings)
         forms = list(map(tuple, run))
         groups: dict[tuple[str, ...], _Objects] = {form: [] for form in set(forms)}
         if len(groups) > _FORMS:

@@ -226,8 +226,9 @@ def are_quantities(values: Sequence[Any]) -> bool:
 def _texts_of_quantities(sent: dict[str, str], findings: Findings) -> dict[str, str]:
     texts = list(sent.values())
     shown = quantitylists.shown_all(texts)
-    # Never what was sent itself: that may be looked at again.
-    return string_map(dict(sent) if shown == texts else dict(zip(sent, shown, strict=True)), findings)
+    if shown == texts:  # of what others have, a copy: it may be put in order
+        return string_map(sent if findings.owned else dict(sent), findings)
+    return string_map(dict(zip(sent, shown, strict=True)), findings)
 
 
 def quantity_list(value: Any, findings: Findings) -> list[str]:
