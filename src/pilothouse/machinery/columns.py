@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, compress
+from itertools import accumulate, chain, compress, islice
 from operator import itemgetter
 from typing import Any, Final
 
@@ -27,10 +27,11 @@ CONTAINERS: Final[dict[str, Kinds]] = {
 
 class Columns(ABC):
     """What subclasses hold for wrong. `ids`: those of all objects and lists that are suspect, or have suspects in them;
-    and of what stands where one of these should.
+    and of what stands where one of these should. `enough`: suspects of a column, more of which need not be found.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, enough: int) -> None:
+        self.enough = enough
         self.ids: set[int] = set()
 
     @abstractmethod
@@ -94,7 +95,8 @@ class Columns(ABC):
         names = set(chain.from_iterable(objects))
         if not names <= known.keys():
             if self.knows_all(schema):
-                found.update(at for at, one in zip(present, objects, strict=True) if not one.keys() <= known.keys())
+                others = (at for at, one in zip(present, objects, strict=True) if not one.keys() <= known.keys())
+                found.update(islice(others, self.enough))
             names &= known.keys()
         for name, (having, column) in _columns(objects, present, names):
             wrong = self.among(known[name].schema, column, schema)

@@ -56,7 +56,7 @@ class _TooManyError(Exception):
 
 class _Suspects(Columns):
     def __init__(self, repeated: Collection[int], *, strict: bool) -> None:
-        super().__init__()
+        super().__init__(_MOST + 1)
         self._strict = strict
         self._repeated = frozenset(repeated)
 

@@ -233,6 +233,9 @@ def _compare_items(
     within: _Within,
 ) -> None:
     old, new = (index(shape, each) for each in items)
+    if _few(within, len(old) + len(new)):
+        elements = list(dict.fromkeys(chain.from_iterable(within)))
+        old, new = ({element: each[element] for element in elements if element in each} for each in (old, new))
     loose = shape.item is not None and free_form(shape.item)
     doubled: tuple[dict[str, list[Any]], dict[str, list[Any]]] | None = None
     for key, item in new.items():

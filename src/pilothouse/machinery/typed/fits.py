@@ -132,7 +132,7 @@ class Misfits(Columns):
     """What does not fit in a document, as far as that is told. `duplicates`: keys of a list may come twice."""
 
     def __init__(self, duplicates: bool) -> None:
-        super().__init__()
+        super().__init__(MOST_CAUSES)
         self.duplicates = duplicates
         self._faults: dict[tuple[int, int], Fault] = {}
 

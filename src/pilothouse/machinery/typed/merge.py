@@ -119,6 +119,8 @@ def _lists(shape: Shape, item: Merge) -> Merge:
         live_keys = elements(live)
         before = index_by(live_keys, live)
         now = index(shape, config)
+        if before.keys().isdisjoint(now):
+            return [*live, *now.values()]
         out = []
         changed = False
         for key, position in merged_order(live_keys, list(now)):

@@ -18,6 +18,7 @@ from pilothouse.machinery.jsonpieces import behind_texts
 
 _MARKS: Final = bytes.maketrans(b",}", b" ]")
 _NO_MARKS: Final = bytes(sorted(set(range(256)) - set(b'",{}')))
+_NO_BRACKETS: Final = bytes(sorted(set(_NO_MARKS) - set(b"[]")))
 _BACKSLASH, _QUOTE = b"\xfe", b"\xff"  # which stand in no UTF-8
 _BETWEEN: Final = "\x7f"  # a sign that hardly any text has
 _ESCAPES: Final = ((b"\\n", b"\n"), (b"\\t", b"\t"), (b"\\r", b"\r"), (b"\\b", b"\b"), (b"\\f", b"\f"))
@@ -51,14 +52,17 @@ def syntax_of(value: Any, number: Callable[[float], str]) -> str | None:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         return None
-    parts = text.replace(b"\\\\", _BACKSLASH).replace(b'\\"', _QUOTE).split(b'"')
-    around = _numbers(b'"'.join(parts[::2]), number).translate(_BRACKETS)
-    for mark, shown in _SYNTAX:
-        around = around.replace(mark, shown)
-    parts[::2] = around.split(b'"')
-    if b"\\u" in text or not text.decode().isprintable():
-        parts[1::2] = map(_quoted, parts[1::2])
-    return b'"'.join(parts).replace(_QUOTE, b'\\"').replace(_BACKSLASH, b"\\\\").decode()
+    text = text.replace(b"\\\\", _BACKSLASH).replace(b'\\"', _QUOTE)
+    odd = b"\\u" in text or not text.decode("utf-8", "replace").isprintable()
+    if odd or b"null" in text or _may_have_odd_numbers(text) or _marks_in_texts(text, _NO_BRACKETS):
+        parts = text.split(b'"')  # what is not in texts, and by turns what is
+        parts[::2] = _as_syntax(_numbers(b'"'.join(parts[::2]), number)).split(b'"')
+        if odd:
+            parts[1::2] = map(_quoted, parts[1::2])
+        text = b'"'.join(parts)
+    else:
+        text = _as_syntax(text)
+    return text.replace(_QUOTE, b'\\"').replace(_BACKSLASH, b"\\\\").decode()
 
 
 _BRACKETS: Final = bytes.maketrans(b"{[]", b"\x01\x02}")
@@ -68,6 +72,13 @@ _SYNTAX: Final = (
     (b",", b", "),
     (b"null", b"interface {}(nil)"),
 )
+
+
+def _as_syntax(text: bytes) -> bytes:
+    text = text.translate(_BRACKETS)
+    for mark, shown in _SYNTAX:
+        text = text.replace(mark, shown)
+    return text
 
 
 def _quoted(text: bytes) -> bytes:
@@ -95,16 +106,18 @@ def _plain(text: bytes, number: Callable[[float], str]) -> bytes:
 
 def _without_quotes(text: bytes, number: Callable[[float], str]) -> bytes:
     """A piece of JSON without escaped quotes, with what is not in texts as Go prints it."""
-    if b"null" in text or _may_have_odd_numbers(text) or _marks_in_texts(text):
+    if b"null" in text or _may_have_odd_numbers(text) or _marks_in_texts(text, _NO_MARKS):
         parts = text.split(b'"')  # what is not in texts, and by turns what is
         parts[::2] = _shown(_numbers(b'"'.join(parts[::2]), number)).split(b'"')
         return b"".join(parts)
     return text.translate(_MARKS, b'"').replace(b"{", b"map[")
 
 
-def _marks_in_texts(text: bytes) -> bool:
-    """Whether some of what is shown otherwise stands inside of texts. Quotes are in pairs then, with marks between."""
-    return b'"' in text.translate(None, _NO_MARKS).replace(b'""', b"")
+def _marks_in_texts(text: bytes, others: bytes) -> bool:
+    """Whether some of what is shown otherwise, all but these `others`, stands inside of texts. Quotes are in pairs
+    else, with marks between.
+    """
+    return b'"' in text.translate(None, others).replace(b'""', b"")
 
 
 def _may_have_odd_numbers(text: bytes) -> bool:

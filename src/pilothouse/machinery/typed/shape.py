@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from json.encoder import encode_basestring
+from operator import itemgetter
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
@@ -202,9 +203,12 @@ def _key_columns(keys: tuple[tuple[str, Any], ...], items: list[Any]) -> list[li
     columns = []
     try:
         for name, default in keys:
-            otherwise = _LACKING if default is None else default
-            columns.append([item.get(name, otherwise) for item in items])
-    except AttributeError:
+            try:
+                columns.append(list(map(itemgetter(name), items)))
+            except KeyError:
+                otherwise = _LACKING if default is None else default
+                columns.append([item.get(name, otherwise) for item in items])
+    except (AttributeError, TypeError):
         return None
     return columns
 
