@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_BRACKETS: Final = b"[]{}"
-_OTHERS: Final = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_OTHERS: Final = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 _OPENING: Final = b"[{"
 _CLOSING: Final = str.maketrans("[{", "]}")
 _MOST_PASSES: Final = 8
@@ -49,7 +48,9 @@ def beginning(data: bytes, size: int) -> bytes:
 
 def _open(before: str) -> str | None:
     """The brackets that are open behind a text that begins a document."""
-    brackets = "".join(before.split('"')[::2]).encode("utf-8", "replace").translate(None, _OTHERS)
+    brackets = before.encode("utf-8", "replace").translate(None, _OTHERS).replace(b'""', b"")
+    if b'"' in brackets:  # there are some in texts
+        brackets = b"".join(brackets.split(b'"')[::2])
     for _ in range(_MOST_PASSES):
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
     opened = bytearray()

@@ -254,6 +254,8 @@ class Builder:
 
     def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> dict[str, Any]:
         self.count += 2 * run.count
+        if self.anchors:  # the nodes matter to aliases only
+            self.count += _nodes([*run.values.values()]) - 1 - len(run.values)
         first = () if run.first is None else (run.first,)
         there = made.keys() & run.values.keys()
         if not there.issuperset(first):

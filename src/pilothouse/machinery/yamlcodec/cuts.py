@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import accumulate
 from math import isfinite
 from operator import itemgetter
@@ -117,6 +118,26 @@ class Span:
     before: bytes
     after: bytes
     run: Items | Members | Aliases | Whole
+
+
+def without(data: bytes, spans: Iterable[Span]) -> Shortened:
+    """A document without some spans, which come in order; one that begins within another is left out."""
+    marked = "cut" + blake2b(data, digest_size=12).hexdigest()
+    parts: list[bytes] = []
+    cuts: dict[str, Cut] = {}
+    at = line = 0
+    for span in spans:
+        if span.start < at:
+            continue  # within what is cut already
+        name = f"{marked}n{len(cuts)}"
+        kept = data[at : span.start] + span.before
+        parts += (kept, name.encode(), span.after)
+        line += kept.count(b"\n")
+        after = span.after.count(b"\n")
+        cuts[name] = Cut(span.run, line, data.count(b"\n", span.start, span.end) - span.before.count(b"\n") - after)
+        line += after
+        at = span.end
+    return Shortened.of(b"".join((*parts, data[at:])), cuts)
 
 
 def text_of(data: bytes) -> str | None:

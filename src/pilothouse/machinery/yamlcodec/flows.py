@@ -16,7 +16,7 @@ _LONG: Final = 2_000  # bytes of a value; a line of twice as many is looked at
 _FLOW: Final = re.compile(rb" {0,200}+(?:(?:- ){1,8}(?:%b: )?|%b: )(?=[\[{])" % (NAME, NAME))
 _GOES_ON: Final = (b"[\n", b"{\n", b",\n")
 _BEHIND: Final = re.compile(rb" *+(?:(?<= )#[^\n]*+)?(?=\n|\Z)")
-_NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
+NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _FEW: Final = 256  # bytes that are looked through one by one
 _STEP: Final = 512  # bytes between places where a run is looked for
 _FARTHEST: Final = 8 << 10
@@ -84,23 +84,23 @@ def _end(data: bytes, at: int) -> int:
     size = _LONG
     while True:
         part = without_texts(unquoted(data[at : at + size]))
-        levels = accumulate(array("b", part.translate(STEPS, _NO_BRACKETS)))
+        levels = accumulate(array("b", part.translate(STEPS, NO_BRACKETS)))
         closing = next((place for place, level in enumerate(levels) if not level), -1)
         if closing >= 0:
-            return at + _place(part, closing) + 1
+            return at + place_of(part, closing, NO_BRACKETS) + 1
         if at + size >= len(data):
             return -1
         size *= 8
 
 
-def _place(part: bytes, count: int) -> int:
-    """The place of the bracket before which there are so many."""
+def place_of(part: bytes, count: int, others: bytes) -> int:
+    """The place of the byte before which there are so many that are none of the others."""
     low, high = 0, len(part)
     while high - low > _FEW:
         middle = (low + high) // 2
-        before = len(part[low:middle].translate(None, _NO_BRACKETS))
+        before = len(part[low:middle].translate(None, others))
         low, high, count = (middle, high, count - before) if before <= count else (low, middle, count)
-    places = [place for place in range(low, high) if part[place] in b"[]{}"]
+    places = [place for place in range(low, high) if part[place] not in others]
     return places[count]
 
 

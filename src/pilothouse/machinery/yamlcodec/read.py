@@ -12,16 +12,18 @@ import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
-from pilothouse.machinery import jsonexact, jsonpieces
-from pilothouse.machinery.digits import has_digits, may_have_floats
+from pilothouse.machinery import jsonpieces
+from pilothouse.machinery.digits import has_digits
 from pilothouse.machinery.goquote import quote
-from pilothouse.machinery.jsoncodec import plain_floats, surely_unique
+from pilothouse.machinery.jsoncodec import surely_unique
 from pilothouse.machinery.yamlcodec.blocks import Blocks
 from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, TOO_DEEP, Builder, NotMet, TextError
-from pilothouse.machinery.yamlcodec.cuts import Shortened
+from pilothouse.machinery.yamlcodec.cuts import Shortened, without
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.flowforms import OtherForm
 from pilothouse.machinery.yamlcodec.flowjson import flow_values
+from pilothouse.machinery.yamlcodec.jsonruns import json_spans, same_in_yaml, shortly_before, stop_of
+from pilothouse.machinery.yamlcodec.jsonvalue import ordered
 from pilothouse.machinery.yamlcodec.runs import shortened
 
 _LONG: Final = 1 << 15  # bytes from which on a text is looked through first
@@ -34,7 +36,8 @@ _CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"
 _BREAKS: Final = bytes.maketrans(b"\r", b"\n")
 _NONE: Final = type(None)
 _DENSE: Final = 16  # a document that is JSON is read as YAML if so many times less of it has to be read
-_BEYOND: Final = 18  # digits of a number that may be none of int64
+_NEAR: Final = 16 << 10  # bytes behind a place that is no JSON any more
+_AHEAD: Final = 2 << 10  # characters behind what is wrong that the parser may have looked at
 _HUGE: Final = 19  # and of one that the parser's reader takes otherwise
 
 
@@ -60,9 +63,12 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     aliases = _ALIAS.search(data) is not None
     found, checked = None, False
     if len(data) >= _LONG and _is_text(data):
-        if in_flow:  # damaged JSON as a rule, which is no YAML either
-            checked = _check_first(data, aliases)
-        found = (_as_flow(data) if in_flow else None) or _shortly(data, aliases)
+        if in_flow:
+            found = _nearly_json(data)
+            if found is None:
+                checked = _check_first(data, aliases)
+                found = _as_flow(data)
+        found = found or _shortly(data, aliases)
     return _built(data, aliases, checked=checked) if found is None else found
 
 
@@ -78,11 +84,11 @@ def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
     try:
         value = jsonpieces.loads(data)
         if surely_unique(data, value):
-            return _ordered(value), []
+            return ordered(value), []
         lines = data.rstrip(b"\r\n")
         if b"\n" in lines or b"\r" in lines or has_digits(data, _HUGE):
             return None
-        return _ordered(value), _repeated(data)
+        return ordered(value), _repeated(data)
     except (orjson.JSONDecodeError, RecursionError, ValueError):
         return None
 
@@ -97,30 +103,41 @@ def _dense_json(data: bytes) -> tuple[Any, list[str]] | None:
         return None
 
 
+def _nearly_json(data: bytes) -> tuple[Any, list[str]] | None:
+    """The value of a document that is JSON but for some places; None where it is less. Raises YAMLError."""
+    if not same_in_yaml(data):
+        return None
+    try:
+        jsonpieces.loads(data)
+    except orjson.JSONDecodeError as wrong:
+        _check_near(data, stop_of(data, wrong))
+    except RecursionError:
+        return None
+    short = without(data, json_spans(data))
+    return _read_short(short) if len(short.text) < len(data) // 2 else None
+
+
+def _check_near(data: bytes, stop: int) -> None:
+    """Raises what is wrong near the place where a text is no JSON any more: as a rule it is no YAML there either."""
+    text = data[: stop + _NEAR].decode("utf-8", "ignore").encode()
+    short = shortly_before(text, stop)
+    if short is None or _ALIAS.search(short.text) or any(mark in text for mark in _SECOND):
+        return
+    parser = yaml.CLoader(short.text)
+    try:
+        parser.raw_parse()
+    except yaml.MarkedYAMLError as wrong:
+        behind = short.text.decode()[_index(wrong) + _AHEAD :]
+        if (len(text) == len(data) or "," in behind) and wrong.problem != _BEHIND:
+            raise _wrong(wrong, short.line) from None
+    finally:
+        parser.dispose()
+
+
 def _as_flow(data: bytes) -> tuple[Any, list[str]] | None:
     """The value of a document in flow style, as JSON with a plain word in it; None where it is none."""
     values = flow_values([data.rstrip(b" \n")])
     return None if values is None else (values[0], [])
-
-
-def _ordered(value: Any) -> Any:
-    """With members by name, and numbers as they are written."""
-    try:
-        text: bytes | None = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError:
-        text = jsonexact.compact(value, by_name=True)
-    if text is None:
-        return _ordered_slowly(value)
-    value = jsonpieces.loads(text)
-    return plain_floats(value) if may_have_floats(text) or has_digits(text, _BEYOND) else value
-
-
-def _ordered_slowly(value: Any) -> Any:
-    if value.__class__ is dict:
-        return {key: _ordered_slowly(value[key]) for key in sorted(value)}
-    if value.__class__ is list:
-        return [_ordered_slowly(item) for item in value]
-    return plain_floats(value)
 
 
 class _Notes(list[Any]):
@@ -246,6 +263,7 @@ def _read_short(short: Shortened) -> tuple[Any, list[str]] | None:
     except (NotMet, ReaderError):
         return None
     except TextError:
+        _behind(parser, builder)  # there may be marks that it has to look at
         if builder.missed(event.start_mark.line):
             return None
         raise
@@ -350,6 +368,12 @@ def _is_bare_list(data: bytes) -> bool:
     return bool(_BARE_LIST.fullmatch(data)) and not _EXPONENT.search(data) and not has_digits(data, _HUGE)
 
 
+def _index(wrong: yaml.MarkedYAMLError) -> int:
+    """The place where something is wrong, in characters."""
+    mark = wrong.problem_mark or wrong.context_mark
+    return int(mark.index) if mark is not None else 0
+
+
 def _reason(wrong: ReaderError) -> str:
     reason = wrong.reason
     return reason.decode() if isinstance(reason, bytes) else str(reason)
@@ -368,9 +392,9 @@ def _wrong(wrong: yaml.MarkedYAMLError, line_of: Callable[[int], int] = int) -> 
     """
     if wrong.problem == "exceeded maximum nesting depth":  # this parser goes less deep
         return YAMLError(TOO_DEEP)
-    line = 0
-    if wrong.problem_mark is not None and wrong.problem_mark.line:
-        line = line_of(wrong.problem_mark.line) + (1 if isinstance(wrong, ScannerError) else 0)
+    line = line_of(wrong.problem_mark.line) if wrong.problem_mark is not None else 0
+    if line:
+        line += 1 if isinstance(wrong, ScannerError) else 0
     elif wrong.context_mark is not None:
         line = line_of(wrong.context_mark.line)
     where = f"line {line}: " if line else ""

@@ -9,7 +9,6 @@ have been. Where a mark turns up anywhere else (the run stood in a text, say), t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from typing import Final, Protocol
 
 from pilothouse.machinery.yamlcodec.alike import (
@@ -24,7 +23,7 @@ from pilothouse.machinery.yamlcodec.alike import (
     Alike,
     Equal,
 )
-from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Cut, Read, Shortened, Span, Stride
+from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Read, Shortened, Span, Stride, without
 from pilothouse.machinery.yamlcodec.few import Few
 from pilothouse.machinery.yamlcodec.flows import flow_spans
 from pilothouse.machinery.yamlcodec.records import record_spans
@@ -47,20 +46,7 @@ def shortened(data: bytes, aliases: bool, read: Read) -> Shortened | None:
     if not spans:
         return None
     spans.sort(key=lambda span: span.start)
-    marked = "cut" + blake2b(data, digest_size=12).hexdigest()
-    parts: list[bytes] = []
-    cuts: dict[str, Cut] = {}
-    at = line = 0
-    for span in spans:
-        if span.start < at:
-            continue  # within what is cut already
-        name = f"{marked}n{len(cuts)}"
-        kept = data[at : span.start] + span.before
-        parts += (kept, name.encode(), span.after)
-        line += kept.count(b"\n")
-        cuts[name] = Cut(span.run, line, data.count(b"\n", span.start, span.end) - span.before.count(b"\n"))
-        at = span.end
-    return Shortened.of(b"".join((*parts, data[at:])), cuts)
+    return without(data, spans)
 
 
 class _Form(Protocol):
