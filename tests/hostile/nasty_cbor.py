@@ -162,6 +162,9 @@ CBORS: Final[tuple[Body, ...]] = (
     ("noise of small lists", "pods", lambda: unknown(small((b"\x81", b"\x82", b"\x83", *[b"\x01"] * 5)))),
     ("one refused, and noise of small containers", "pods",
      lambda: b"\xa2" + text("y") + b"\xf7" + text("x") + small(_NOISE)),
+    ("one refused, and texts as deep as may be", "pods",
+     lambda: b"\xa2" + text("y") + b"\xf7" + text("x") + b"\x9f" * 61
+     + small((b"\x43abc", b"\x01", b"\xf7", b"\x42ab"))),
     ("any scalars at the top", "configmaps", lambda: any_members(lambda chance: any_value(chance, 0))),
     ("any values at the top", "pods", lambda: any_members(any_value, SIZE // 2)),
     ("any values for texts", "configmaps", lambda: b"\xa1" + text("data") + any_members(any_value, SIZE // 2)),

@@ -89,3 +89,15 @@ def test_a_list_ends_where_its_items_do_however_long_it_is() -> None:
         assert _is_found_well_formed(_REFUSED + inner)
         assert _is_found_well_formed(b"\xa3\x41y\xf7\x41x" + inner + b"\x41z" + inner)
         assert not _is_found_well_formed(_REFUSED + inner[:-1])
+
+
+@pytest.mark.parametrize("around", [55, 59, 61, 62, 63])
+@pytest.mark.parametrize("kind", [b"\x81", b"\xd5", b"\xa1\x41a", b"\xd9\xd9\xf7"])
+def test_texts_as_deep_as_may_be_are_as_good_as_others(around: int, kind: bytes) -> None:
+    deeper = 64 - 1 - around  # which may still be in each other there
+    for levels in range(4):
+        items = b"\x43abc\x01" * 500 + kind * levels + b"\x01" + b"\x42ab" * 500
+        data = _REFUSED + b"\x9f" * around + items + b"\xff" * around
+        with pytest.raises(cbor.CBORError) as refused:
+            cbor.loads(data)
+        assert str(refused.value) == (_UNKNOWN if levels <= deeper else "cbor: exceeded max nested level 64")

@@ -65,24 +65,25 @@ class Walk:
 
     def take(self, data: bytes, at: int, size: int, *, loose: bool) -> int:
         """Steps over the items in the next bytes, and into them. The place behind: `at` if an item there is odd, -1 if
-        it has to be done with less bytes. `loose`: they need only be well-formed. Raises CBORError.
+        their end is among them, so that it has to be done with less bytes. `loose`: they need only be well-formed.
+        Raises CBORError.
         """
-        before = self.left, list(self.outer)
-        room = self.deeper - len(self.outer) - _HIDDEN
-        signs, length = _signs(data[at : at + (size if room > 0 else 1)], _FORMS[loose])
-        hidden = 0
-        if room > 0:
-            signs, hidden = _reduced(signs, room // 2)
-        try:
-            taken = self.took(signs, self.deeper - hidden)
-        except _Deep:
-            if room <= 0:
-                raise CBORError(TOO_DEEP) from None
-            taken = -1
+        before, outer = self.left, list(self.outer)
+        room = self.deeper - len(outer) - _HIDDEN
+        for exact in (room <= 0, True):
+            signs, length = _signs(data[at : at + size], _FORMS[loose, exact])
+            signs, hidden = (signs, 0) if exact else _reduced(signs, room // 2)
+            try:
+                taken = self.took(signs, self.deeper - hidden)
+                break
+            except _Deep:
+                if exact:
+                    raise CBORError(TOO_DEEP) from None
+                self.left, self.outer = before, list(outer)
         if taken != len(signs):
             if taken == len(signs) - 1 and self.over and signs[taken] == BREAK:
                 return at + length - 1
-            self.left, self.outer = before
+            self.left, self.outer = before, outer
             self.over = False
             return -1
         return at + length
@@ -127,7 +128,7 @@ class Walk:
 
 def is_odd(data: bytes, at: int, *, loose: bool) -> bool:
     """Whether an item has no sign."""
-    form = _FORMS[loose]
+    form = _FORMS[loose, False]
     return form.odd.match(data, at) is not None and form.longer.match(data, at) is None
 
 
@@ -190,14 +191,17 @@ def _short(loose: bool) -> dict[int, bytes]:
     return made
 
 
-def _form(loose: bool) -> _Form:
+def _form(loose: bool, exact: bool) -> _Form:
+    """`exact`: each head has a sign, else an item with another in it may have one for both."""
     short = _short(loose)
     scalar = rb"(?:[%b]|%b)" % (_any(_ONE_BYTE), b"|".join(short.values()))
-    longer = [*short.values(), rb"\xd9[\x01-\xff].%b" % scalar, rb"\xd8[\x18-\xff]%b" % scalar]
+    longer = [*short.values()]
+    if not exact:
+        longer += [rb"\xd9[\x01-\xff].%b" % scalar, rb"\xd8[\x18-\xff]%b" % scalar]
     signs = dict.fromkeys((*_ONE_BYTE, _LONGER), 0) | _LISTS | dict.fromkeys(_TAGS, 1) | {0xA0: _EMPTY, BREAK: BREAK}
     if loose:
         signs |= dict.fromkeys(_REFUSED, 0) | _MAPS | dict.fromkeys((0xC1, 0xC2, 0xC3), 1)
-    else:
+    elif not exact:
         longer.append(rb"\xa1(?:%b|%b)%b" % (runs.SHORT[model.BYTES], runs.SHORT[model.TEXT], scalar))
     return _Form(
         re.compile(b"|".join(longer), re.DOTALL),
@@ -206,5 +210,5 @@ def _form(loose: bool) -> _Form:
     )
 
 
-_FORMS: Final = {loose: _form(loose) for loose in (False, True)}
+_FORMS: Final = {(loose, exact): _form(loose, exact) for loose in (False, True) for exact in (False, True)}
 _EMPTY_TOO: Final = bytes(0 if sign == _EMPTY else sign for sign in range(256))
