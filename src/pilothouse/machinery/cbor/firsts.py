@@ -24,6 +24,7 @@ SMALL: Final = bytes(first in _ONE_BYTE or first in runs.EMPTY for first in rang
 SHORT: Final = bytes(
     (first & 31) + 1 if first >> 5 in (model.BYTES, model.TEXT) and first & 31 < 24 else 0 for first in range(256)
 )
+SHORT_BYTES: Final = bytes(size if first >> 5 == model.BYTES else 0 for first, size in enumerate(SHORT))
 SHORT_TEXT: Final = bytes(size if first >> 5 == model.TEXT else 0 for first, size in enumerate(SHORT))
 # Strings whose length is in so many bytes behind the first one, else 0; longer ones are few.
 LONGER: Final = bytes({0x58: 1, 0x59: 2, 0x78: 1, 0x79: 2}.get(first, 0) for first in range(256))

@@ -8,31 +8,20 @@ but false, true and null. All is read once: what is refused is only told when th
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterable
-from itertools import repeat
 from typing import Any, Final
 
-import orjson
-
-from pilothouse.machinery.cbor import firsts, model, numbers, rows, runs
+from pilothouse.machinery.cbor import firsts, model, numbers, runs
 from pilothouse.machinery.cbor.firsts import COUNTS, LONGER, OTHER, SHORT, SHORT_COUNTS, SHORT_TEXT, SMALL, TINY
 from pilothouse.machinery.cbor.heads import EOF, head
+from pilothouse.machinery.cbor.many import FEW, LEAST, Many
 from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.places import ITEM, TAG
-from pilothouse.machinery.cbor.steps import STRETCH, Steps
 from pilothouse.machinery.cbor.texts import ENCODED, only_base64, settle, time_text
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
-_LEAST: Final = rows.LEAST
-_FEW: Final = 16  # items of one byte, or members that are stepped over
-_STRETCH: Final = 1 << 9  # bytes of members that are stepped over together, at first
-_PIECE: Final = 1 << 16  # items that one call makes
 _REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
-_PARTED: Final = frozenset((list, dict))
-_NOTHING: Final[list[Any]] = []  # what stands for what is not wanted: no scalar
 
 
 def loads(data: bytes | memoryview, schema: Schema | None = None) -> Any:
@@ -69,21 +58,8 @@ def loads_sequence(data: bytes) -> list[Any]:
     return items
 
 
-class _Reader(Steps):
-    """`patience`: the place from where on it is worth to look for many that are alike. `stretch`: bytes of members that
-    are stepped over together, as many as were good the last time.
-
-    In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
-    come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
-    """
-
-    __slots__ = ("patience", "stretch", "text")
-
-    def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
-        super().__init__(data, schema, room)
-        self.text = data.decode("latin-1")  # a sign for each byte
-        self.patience = 0
-        self.stretch = _STRETCH
+class _Reader(Many):
+    __slots__ = ()
 
     def whole(self) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
@@ -154,7 +130,7 @@ class _Reader(Steps):
         value: Any
         while left:
             mark = 0
-            if not 0 < left < _LEAST:
+            if not 0 < left < LEAST:
                 at, left, mark = self._wide(made, at, left, depth, later)
             while left != mark:
                 start = at
@@ -212,99 +188,6 @@ class _Reader(Steps):
             raise CBORTooLong
         return made
 
-    def _wide(self, made: dict[str, Any], at: int, left: int, depth: int, later: int) -> tuple[int, int, int]:
-        """Takes members of an object that has many, or may have: the place behind them, how many are left, and how many
-        will be where it is worth to look for many again.
-        """
-        if left > 0 or made:
-            if self._is_unmade(depth):
-                self._unmade(at, left, depth)
-                made.clear()
-                return self.at, 0, 0
-            at, left = self._row(made, at, left, depth, later)
-        return at, left, 0 if 0 <= left < _LEAST else left - _LEAST
-
-    def _row(self, made: dict[str, Any], at: int, left: int, depth: int, later: int) -> tuple[int, int]:
-        """Takes members that are equally long into an object, if they are many. The place behind them, and how many are
-        left. The first name that is there twice is left.
-        """
-        while left and at >= self.patience and not later and depth < MAX_DEPTH:
-            names, plain, length, raw, encoded, bad = rows.row(
-                self.data, at, left, MAX_DEPTH - depth, loose=self.error is not None, texts=self._are_texts(depth)
-            )
-            values: Iterable[Any] | None = plain
-            if encoded:
-                wanted = self._are_wanted(made, names, depth)
-                values = self._values(list(plain), depth) if wanted else repeat(_NOTHING, len(names))
-            if not names or values is None:
-                self.patience = at + length
-                before = left
-                if self._may_be_unwanted(made, depth):
-                    at, left = self._passed(made, at, left, depth)
-                if before - left < _FEW:
-                    break
-                continue
-            before = len(made)
-            made.update(zip(names, values, strict=True))
-            if len(made) < before + len(names):
-                good = rows.until_twice(made, before, names)
-                return at + length // len(names) * good, left - good
-            at, left = at + length, left - len(names)
-            self.raw = self.raw or raw
-            self.shown = self.shown or bad
-            self.room -= len(names) * len(names[0])  # in JSON, each is so long at least
-            if self.room < 4 * len(made):
-                raise CBORTooLong
-        return at, left
-
-    def _passed(self, made: dict[str, Any], at: int, left: int, depth: int) -> tuple[int, int]:
-        """Steps over some members whose values are not wanted, of which only the names are kept; but not over those
-        that have a name that is there already. The place behind them, and how many are left.
-        """
-        deeper, seen = MAX_DEPTH - depth, self._shapes(named=True)
-        latin = self.text[at : at + self.stretch]
-        names, length = seen.members(latin, deeper, left)
-        if not names and seen.learn(self.data, at, deeper):
-            names, length = seen.members(latin, deeper, left)
-        if names and self._are_wanted(made, names, depth):
-            self.patience = at + length
-            return at, left
-        if len(names) < _FEW:
-            self.patience = at + STRETCH
-        self.stretch = min(4 * self.stretch, STRETCH) if 2 * length > len(latin) else _STRETCH
-        before = len(made)
-        made.update(zip(names, repeat(_NOTHING)))
-        if len(made) < before + len(names):
-            rows.until_twice(made, before, [])
-            self.patience = at + length
-            return at, left
-        return at + length, left - len(names)
-
-    def _values(self, encoded: list[bytes], depth: int) -> list[Any] | None:
-        """The values of items that are good, if many of them are equal."""
-        if not rows.often_equal(encoded):
-            return None
-        first = encoded[0]
-        counts = {first: len(encoded)} if encoded.count(first) == len(encoded) else Counter(encoded)
-        values: dict[bytes, Any] = {}
-        texts: dict[bytes, bytes] = {}
-        for item in counts:
-            reader = _Reader(item)
-            reader.body, reader.applied = self.body, self.applied
-            values[item] = reader.one()
-            try:
-                texts[item] = orjson.dumps(values[item])
-            except TypeError:  # it has numbers that are too long, or bytes that are no UTF-8
-                return None
-        length = sum((len(texts[item]) + 1) * count for item, count in counts.items())
-        self.room -= length - 1 - 2 * len(encoded)  # the least has been, or will be, counted
-        if self.room < 0:
-            raise CBORTooLong
-        if self._is_opaque(depth) or not any(value.__class__ in _PARTED for value in values.values()):
-            return list(map(values.__getitem__, encoded)) if len(counts) > 1 else [values[first]] * len(encoded)
-        made: list[Any] = orjson.loads(b"[%b]" % b",".join(map(texts.__getitem__, encoded)))
-        return made
-
     def _list(self, at: int, left: int, depth: int, later: int) -> list[Any]:
         data, text, tiny, small = self.data, self.text, TINY, SMALL
         short = SHORT_TEXT if later else SHORT
@@ -314,12 +197,15 @@ class _Reader(Steps):
             first = data[at]
             size = short[first]
             if small[first]:
-                if not 0 < left < _FEW and small[data[at + 1]]:
+                if not 0 < left < FEW and small[data[at + 1]]:
                     at, left = self._run(made, at, left, depth)
                     continue
                 value = tiny[first] if first not in runs.EMPTY else self.item(at, depth, later)
                 at += 1
             elif size:
+                if not 0 < left < FEW and at + size < len(data) and short[data[at + size]]:
+                    at, left = self._texts(made, at, left, depth, later)
+                    continue
                 begin = at + 1
                 at += size
                 value = text[begin:at]
@@ -357,53 +243,6 @@ class _Reader(Steps):
         if self.room < 0:
             raise CBORTooLong
         return made
-
-    def _run(self, into: list[Any], at: int, left: int, depth: int) -> tuple[int, int]:
-        """Takes items of one byte into a list. The place behind them, and how many are left."""
-        data = self.data
-        found = runs.ONE_BYTE.match(data, at, min(at + left, len(data)) if left > 0 else len(data))
-        run = found[0] if found is not None else b""
-        behind = at + len(run), left - len(run)
-        empty = len(run) - len(run.translate(None, runs.EMPTY))
-        if depth >= MAX_DEPTH and empty:
-            raise CBORError(TOO_DEEP)
-        if len(run) >= runs.MANY:
-            most = self._most(into, depth)
-            if not most:
-                return behind
-            if len(into) + len(run) > most:
-                raise CBORTooLong
-        if 2 * len(run) + empty >= self.room:  # with commas and brackets
-            raise CBORTooLong
-        self.room -= empty
-        for start in range(0, len(run), _PIECE):
-            piece = run[start : start + _PIECE]
-            into += firsts.small_values(piece)
-        return behind
-
-    def _many(self, made: list[Any], at: int, left: int, depth: int, later: int) -> tuple[int, int]:
-        """Looks at a list of which many items were made, or come. Where its items go on, and how many are left: those
-        that nobody wants are stepped over. Raises CBORTooLong.
-        """
-        most = self._most(made, depth)
-        if len(made) > most > 0:
-            raise CBORTooLong
-        if not most:
-            return self._over(at, left, depth)
-        if most < sys.maxsize and len(made) <= runs.MANY:
-            may_come = left if left > 0 else len(self.data) - at
-            if len(made) + may_come > most and len(made) + left - self._ahead(at, left, depth)[1] > most:
-                raise CBORTooLong
-        while left and at >= self.patience and not later and len(made) <= most:
-            alike = rows.items(self.data, at, left, MAX_DEPTH - depth)
-            behind = at + len(alike) * len(alike[0]) if alike else at
-            values = self._values(alike, depth) if alike else None
-            if values is None:
-                self.patience = behind
-                break
-            made += values
-            at, left = behind, left - len(alike)
-        return at, left
 
     def _key(self, at: int, depth: int) -> str:
         """The name of a member, whatever it is."""

@@ -40,19 +40,26 @@ class Row(NamedTuple):
     shown: bool = False
 
 
-def row(data: bytes, at: int, most: int, deeper: int, *, loose: bool = False, texts: bool = False) -> Row:
+def row(
+    data: bytes, at: int, most: int, deeper: int, *, loose: bool = False, texts: bool = False, equal: bool = False
+) -> Row:
     """The members from `at` on; no more than `most`, if that is not negative. In a value, `deeper` (at least one)
     containers and tags may be in each other. `loose`: values may be simple ones that are refused.
-    `texts`: strings among them are no bytes that are shown as base64.
+    `texts`: strings among them are no bytes that are shown as base64. `equal`: items still to be read are of no use
+    unless many are equal.
     """
     name = SHORT[data[at]]
     if name < 2 or at + name + 1 >= len(data):
         return Row([], (), 0)
     value = _REFUSED if loose and not _PLAINEST[data[at + name]] else None
-    value = value or _simple(data, at + name) or skeleton(data, at + name, deeper)
+    value = value or _simple(data, at + name)
+    equal = equal and value is None
+    value = value or skeleton(data, at + name, deeper)
     if value is None:
         return Row([], (), 0)
     whole = name + value.size
+    if equal and not _often_equal(data[at : at + whole * LEAST], name, whole):
+        return Row([], (), 0)
     columns = [(0, SAME), *((name + place, table) for place, table in value.columns)]
     number = _alike(data, at, whole, columns, most)
     if number < LEAST:
@@ -65,11 +72,7 @@ def items(data: bytes, at: int, most: int, deeper: int) -> list[bytes]:
     are as above.
     """
     item = skeleton(data, at, deeper)
-    if (
-        item is None
-        or len(data) - at < item.size * LEAST
-        or not often_equal(list(_pieces(data[at : at + item.size * LEAST], 0, item.size)))
-    ):
+    if item is None or not _often_equal(data[at : at + item.size * LEAST], 0, item.size):
         return []
     number = _alike(data, at, item.size, item.columns, most)
     if number < LEAST:
@@ -95,6 +98,11 @@ def until_twice(made: dict[str, Any], before: int, names: list[str]) -> int:
 def often_equal(encoded: Collection[bytes]) -> bool:
     """Whether it is worth it to read equal items once."""
     return len(set(encoded)) * _OFTEN <= len(encoded)
+
+
+def _often_equal(data: bytes, begin: int, whole: int) -> bool:
+    """The same of what rows that are `whole` long have from a column on. There have to be LEAST of them."""
+    return len(data) == whole * LEAST and often_equal(list(_pieces(data, begin, whole)))
 
 
 def _simple(data: bytes, at: int) -> Skeleton | None:

@@ -6,11 +6,65 @@ import sys
 from typing import Final
 
 from pilothouse.machinery.cbor import model, runs
+from pilothouse.machinery.cbor.firsts import SHORT, SHORT_BYTES, SHORT_TEXT
 from pilothouse.machinery.cbor.heads import EOF, head
 from pilothouse.machinery.cbor.model import TYPES, CBORError
 from pilothouse.machinery.cbor.texts import ENCODED
 
+_KINDS: Final = {model.BYTES: (SHORT_BYTES, 0x58), model.TEXT: (SHORT_TEXT, 0x78)}  # short ones, and longer ones
 _WITHIN_SIGNS: Final = bytes(range(0x80, 0xC0))  # what in UTF-8 begins none
+
+
+def many(data: bytes, text: str, at: int, most: int, first: int) -> tuple[list[str], int]:
+    """Strings behind each other of less than 256 bytes, of the kind that this first byte tells, no more than `most`;
+    and the place behind them. `text` has a sign for each byte, and so have they.
+    """
+    short, longer = _KINDS[first >> 5]
+    found: list[str] = []
+    put = found.append
+    before = at
+    try:
+        for _ in range(most):
+            size = short[data[at]]
+            if size:
+                begin, behind = at + 1, at + size
+            elif data[at] == longer:
+                begin, behind = at + 2, at + 2 + data[at + 1]
+            else:
+                break
+            put(text[begin:behind])
+            before, at = at, behind
+    except IndexError:
+        pass  # the data ends
+    return (found, at) if at <= len(data) else (found[:-1], before)
+
+
+def pairs(data: bytes, text: str, at: int, most: int, first: int) -> tuple[list[str], list[str], int]:
+    """The same of names that are less than 24 bytes long, and of the strings behind each of them."""
+    short, longer = _KINDS[first >> 5]
+    names: list[str] = []
+    values: list[str] = []
+    put_name, put_value = names.append, values.append
+    before = at
+    try:
+        for _ in range(most):
+            size = SHORT[data[at]]
+            middle = at + size
+            if not size:
+                break
+            size = short[data[middle]]
+            if size:
+                begin, behind = middle + 1, middle + size
+            elif data[middle] == longer:
+                begin, behind = middle + 2, middle + 2 + data[middle + 1]
+            else:
+                break
+            put_name(text[at + 1 : middle])
+            put_value(text[begin:behind])
+            before, at = at, behind
+    except IndexError:
+        pass
+    return (names, values, at) if at <= len(data) else (names[:-1], values[:-1], before)
 
 
 class Strings:
