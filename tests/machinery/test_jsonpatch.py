@@ -316,3 +316,38 @@ def test_what_a_patch_adds_is_tested_as_it_was_written_and_kept_as_what_it_means
 def test_a_long_patch_is_compared_by_value() -> None:
     patch = rb'[{"op":"test","path":"/a","value":"\u0041"}]' + b" " * 100_000
     assert parse_patch(JSON_PATCH, patch, Schema(s.JSON))({"a": "A"})[0] == {"a": "A"}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "tested", "passes"),
+    [
+        ('"<"', "move", '"<"', True),
+        ('"<"', "copy", '"<"', False),
+        ('"<"', "copy", r'"\u003c"', True),
+        (r'"\u0041&"', "copy", r'"\u0041\u0026"', True),
+        (r'"\u0041&"', "copy", r'"A\u0026"', False),
+        (r'{"k":["\u0041",1.50]}', "copy", r'{"k":["\u0041",1.50]}', True),
+        (r'{"k":["\u0041",1.50]}', "copy", '{"k":["A",1.5]}', False),
+        ('"\u2028"', "copy", r'"\u2028"', True),
+    ],
+)
+def test_what_is_copied_keeps_its_text_but_for_signs_of_html(value: str, kind: str, tested: str, passes: bool) -> None:
+    steps = (
+        f'{{"op":"add","path":"/a","value":{value}}}',
+        f'{{"op":"{kind}","from":"/a","path":"/b"}}',
+        f'{{"op":"test","path":"/b","value":{tested}}}',
+    )
+    made = parse_patch(JSON_PATCH, f"[{','.join(steps)}]".encode(), Schema(s.JSON))
+    if not passes:
+        with pytest.raises(APIError):
+            made({})
+        return
+    patched, _ = made({})
+    assert patched["b"] == json.loads(value)
+
+
+def test_copies_count_as_they_are_written() -> None:
+    big = {"a": "<" * (jsonpatch.MAX_COPIED // 12)}
+    assert jsonpatch.apply([op("copy", "/b", **{"from": "/a"})], big)["b"] is big["a"]
+    with pytest.raises(APIError):
+        jsonpatch.apply([op("copy", f"/{number}", **{"from": "/a"}) for number in range(3)], big)

@@ -2,7 +2,8 @@
 `1.5` and `"<"` not what the server writes for it.
 
 A text or number that is written as the server would write it is itself. Any other is a `Text` or a `Literal`, which is
-equal to none but one that is written the same.
+equal to none but one that is written the same. What is moved keeps its text; what is copied is written once more, with
+escapes for the signs that mean something in HTML.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import json
 from typing import Any, Final
 
 from pilothouse.machinery.digits import may_have_floats
-from pilothouse.machinery.jsoncodec import dumps, go_float
+from pilothouse.machinery.jsoncodec import dumps, escape, go_float
 from pilothouse.machinery.jsonexact import Literal
+from pilothouse.machinery.patch.longlist import LongList
 
 _LONGEST: Final = 64 << 10  # bytes; what is longer is compared by value, as its texts would take too long to find
 _ODD: Final = (b"\\", b"<", b">", b"&", b"\xe2\x80", b"-0")
@@ -58,6 +60,15 @@ def with_texts(operations: list[dict[str, Any]], data: bytes) -> list[dict[str, 
     return Told(found) if any(one is not old for one, old in zip(found, operations, strict=True)) else operations
 
 
+def copied(value: Any) -> Any:
+    """A value as `copy` puts it elsewhere. Nothing in it is shared but scalars."""
+    if isinstance(value, dict):
+        return {name: copied(item) for name, item in value.items()}
+    if isinstance(value, list | LongList):
+        return [copied(item) for item in value]
+    return _text(str(value), escape(value.told.encode()).decode()) if isinstance(value, Text) else value
+
+
 def plain(value: Any) -> Any:
     """The value without Texts and Literals; itself where there are none."""
     if isinstance(value, dict):
@@ -96,8 +107,12 @@ def _told(value: Any, sent: Any) -> Any:
         items = [_told(item, text) for item, text in zip(value, sent, strict=True)]
         return items if any(item is not old for item, old in zip(items, value, strict=True)) else value
     if isinstance(value, str):
-        return value if sent == dumps(value).decode()[1:-1] else Text(value, sent)
+        return _text(value, sent)
     return sent if isinstance(sent, Literal) else value
+
+
+def _text(value: str, told: str) -> str:
+    return value if told == dumps(value).decode()[1:-1] else Text(value, told)
 
 
 def _number(text: str) -> float | int:

@@ -19,6 +19,7 @@ import orjson
 
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.goquote import quote
+from pilothouse.machinery.jsoncodec import escape
 from pilothouse.machinery.patch import astold
 from pilothouse.machinery.patch.errors import rejected
 from pilothouse.machinery.patch.longlist import LONG, LongList
@@ -143,16 +144,18 @@ class _Document:
         self._own: dict[int, Any] = {}  # id -> container, kept alive so that no id is used twice
         self._read: dict[int, Any] = {}  # likewise, those that were only looked into
         self._long = False  # whether there is a LongList among them
+        self._told = False  # whether there may be texts with what was told
         self._copied = 0
 
     def after(self, operations: list[dict[str, Any]]) -> Any:
         """The document once all operations are carried out. Raises PatchFailed."""
+        self._told = isinstance(operations, astold.Told)
         try:
             for operation in operations:
                 self.carry_out(operation or {})
         except RecursionError:
             raise PatchFailed("the patched object is too deep") from None
-        return astold.plain(self.settled()) if isinstance(operations, astold.Told) else self.settled()
+        return astold.plain(self.settled()) if self._told else self.settled()
 
     def opened(self, value: Any) -> bool:
         """As `Opened`."""
@@ -238,11 +241,15 @@ class _Document:
 
     def _copy(self, source: str, path: str) -> None:
         value = self._get(source, "copy")
-        text = _written(value)
+        text = escape(_written(value))
         self._copied += len(text)
         if self._copied > MAX_COPIED:
             raise PatchFailed(f"unable to copy: the copies are larger than {MAX_COPIED} bytes")
-        self._add(path, _read(text) if isinstance(value, _CONTAINERS) else value)
+        if self._told:
+            value = astold.copied(value)
+        elif isinstance(value, _CONTAINERS):
+            value = _read(text)
+        self._add(path, value)
 
     def _test(self, path: str, value: Any) -> None:
         if not equal(self._get(path, "test") if path else self.root, value):
