@@ -217,7 +217,7 @@ class Builder:
     def _add(self, made: Any, key: Any, value: Any, event: Any) -> Any:
         """Puts what came into a collection: the key whose value comes next."""
         if made.__class__ is list:
-            made.append(_finite(value) if value.__class__ is float else value)
+            made.append(finite(value) if value.__class__ is float else value)
         elif key is _NO_KEY:
             return _Merge if value == _MERGE and _is_merge(event) else value
         elif key is _Merge:
@@ -293,11 +293,11 @@ class Builder:
         if found is None:
             shown = "<nil>" if value is None else syntax(value)
             raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
-        key = found if found.__class__ is str else _key(found)
+        key = found if found.__class__ is str else key_text(found)
         if key in made and len(self.repeated) < MOST_REPEATED:
             shown = quote(key) if found.__class__ is str else key
             self.repeated.append(f"line {self._line(event)}: key {shown} already set in map")
-        made[key] = _finite(value) if value.__class__ is float else value
+        made[key] = finite(value) if value.__class__ is float else value
 
     def _merge(self, made: dict[str, Any], value: Any, event: Any) -> None:
         for source in reversed(value) if value.__class__ is list else [value]:
@@ -347,7 +347,7 @@ def _explicit(event: Any) -> Any:
         raise YAMLError(f"yaml: {wrong}") from None
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Numbers as JSON has them."""
     if value.__class__ is float:
         if not math.isfinite(value):
@@ -357,7 +357,7 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _key(value: Any) -> str:
+def key_text(value: Any) -> str:
     """The text of a key that is not text; the original takes numbers and booleans."""
     if value.__class__ is str:
         return str(value)

@@ -25,6 +25,7 @@ from pilothouse.machinery.yamlcodec.flowjson import flow_values
 from pilothouse.machinery.yamlcodec.jsonruns import json_spans, same_in_yaml, shortly_before, stop_of
 from pilothouse.machinery.yamlcodec.jsonvalue import ordered
 from pilothouse.machinery.yamlcodec.runs import shortened
+from pilothouse.machinery.yamlcodec.table import lines_come_again, table_value
 
 _LONG: Final = 1 << 15  # bytes from which on a text is looked through first
 _ALIAS: Final = re.compile(rb"\*[\w-]")  # what may be one
@@ -211,6 +212,9 @@ def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, 
     """
     short = shortened(data, aliases, lambda text: _built(text, aliases=False))
     if most is None and (short is None or len(short.text) >= _LONG):
+        found = _as_table(data, aliases, data if short is None else short.text)
+        if found is not None:
+            return found
         try:
             return _in_blocks(short or Shortened.of(data, {}), aliases)
         except OtherForm:
@@ -218,6 +222,24 @@ def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, 
     if short is None or (most is not None and len(short.text) > most):
         return None
     return _read_short(short)
+
+
+def _as_table(data: bytes, aliases: bool, left: bytes) -> tuple[Any, list[str]] | None:
+    """The value of a document of which `left` is left, if its lines come again; None where it is no table of lines.
+
+    Raises YAMLError.
+    """
+    if not lines_come_again(data, left.count(b"\n")):
+        return None
+    _check_first(data, aliases)
+    found = table_value(data, lambda text: _built(text, aliases=False, checked=True))
+    if found is None:
+        return None
+    value, repeated = found
+    try:
+        return jsonpieces.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)), repeated
+    except TypeError:  # it has numbers that orjson does not write
+        return ordered(value), repeated
 
 
 def _in_blocks(short: Shortened, aliases: bool) -> tuple[Any, list[str]] | None:

@@ -1,0 +1,133 @@
+"""The scalars of very many lines, told together: what each distinct one means, or that it is not for a line to say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+import orjson
+
+from pilothouse.machinery.yamlcodec.build import finite, key_text
+from pilothouse.machinery.yamlcodec.flowjson import flow_values
+from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
+
+ODD: Final = object()  # stands for what the parser has to read
+
+_INDICATORS: Final = frozenset("[]{},#&*!|>%@`?:'\"\t ")
+_CAREFUL: Final = frozenset("-?:")  # indicators before a space
+_NO_TEXT: Final = frozenset((*NUMERIC, *_INDICATORS))  # how scalars begin that may be no plain text
+_PLAIN: Final = frozenset((*NUMERIC, *_CAREFUL))  # of them, those of plain scalars
+_CLOSED: Final = {"{": "}", "[": "]"}
+_SIGNS: Final = ("\t", ": ", " #", " \n", ":\n")  # what a plain scalar has not in it
+_SIGN: Final = re.compile(r"\t|: | #|[ :]$")
+_DOUBLE: Final = re.compile(r'"((?:[^"\\\t]|\\.)*)"')
+_OTHER_ESCAPE: Final = re.compile(r"\\(?:/|u[dD][89a-fA-F])")
+_ESCAPE: Final = re.compile(r"\\(?:(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|(.))")
+_ESCAPES: Final = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
+    " ": " ", '"': '"', "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
+}  # fmt: skip
+_NUMBER: Final = re.compile(r"-?[1-9][0-9]{,14}(?:\.[0-9]{1,15})?|-?0\.[0-9]{1,15}|0")  # one that is the same in JSON
+_MERGE: Final = "<<"
+
+
+def meanings(scalars: Iterable[str]) -> dict[str, Any]:
+    """What scalars stand for that are not the texts they are written as, each of them the whole rest of a line.
+
+    Raises YAMLError for a number that JSON has not.
+    """
+    distinct = {*scalars}
+    meant: dict[str, Any] = {word: WORDS[word] for word in distinct & WORDS.keys()}
+    other = [scalar for scalar in distinct if scalar[:1] in _NO_TEXT and scalar not in meant]
+    texts = distinct.difference(other)
+    numbers = [scalar for scalar in other if _NUMBER.fullmatch(scalar)]
+    if numbers:
+        meant.update(zip(numbers, orjson.loads(f"[{','.join(numbers)}]"), strict=True))
+    flows: list[str] = []
+    for scalar in other:
+        if scalar in meant:
+            continue
+        if scalar[0] in _CLOSED and scalar[-1] == _CLOSED[scalar[0]]:
+            flows.append(scalar)
+        else:
+            meant[scalar] = _meaning(scalar)
+    meant.update(_flows(flows))
+    meant.update(dict.fromkeys(_odd(texts), ODD))
+    return {scalar: finite(value) if value.__class__ is float else value for scalar, value in meant.items()}
+
+
+def names(keys: Iterable[str]) -> dict[str, Any]:
+    """The names that keys stand for which are written otherwise, each of them what stands before a colon.
+
+    Raises YAMLError.
+    """
+    distinct = {*keys}
+    other = [key for key in distinct if key[:1] in _NO_TEXT or key in WORDS]
+    meant: dict[str, Any] = {}
+    for key in other:
+        value = WORDS[key] if key in WORDS else _meaning(key)
+        meant[key] = ODD if value is ODD or value is None else key_text(value)
+    meant.update(dict.fromkeys(_odd(distinct.difference(other)), ODD))
+    return meant
+
+
+def _odd(distinct: set[str]) -> list[str]:
+    """The scalars that are not plain because of what is in them."""
+    odd = [_MERGE] if _MERGE in distinct else []
+    joined = "\n".join(distinct) + "\n"
+    if any(sign in joined for sign in _SIGNS):
+        odd += [scalar for scalar in distinct if scalar and _SIGN.search(scalar)]
+    return odd
+
+
+def _meaning(scalar: str) -> Any:
+    """What a scalar stands for that begins as no word does."""
+    first = scalar[0]
+    if first in "'\"":
+        return _quoted(scalar)
+    if first not in _PLAIN or (first in _CAREFUL and scalar[1:2] in ("", " ")) or _SIGN.search(scalar):
+        return ODD
+    return resolve(scalar)
+
+
+def _quoted(scalar: str) -> Any:
+    """The text of a scalar in quotes, if they are closed at its end."""
+    mark, within = scalar[0], scalar[1:-1]
+    if len(scalar) < 2 or scalar[-1] != mark or "\t" in scalar:
+        return ODD
+    if mark not in within and (mark == "'" or "\\" not in within):
+        return within
+    if mark == "'":
+        plain = within.replace("''", "")
+        return ODD if mark in plain else within.replace("''", "'")
+    if _DOUBLE.fullmatch(scalar) is None:
+        return ODD
+    # What JSON takes means the same there, but for halves of characters; not every parser takes `\/`.
+    if _OTHER_ESCAPE.search(scalar) is None:
+        try:
+            return orjson.loads(scalar)
+        except orjson.JSONDecodeError:  # it has an escape that is YAML's
+            pass
+    try:
+        return _ESCAPE.sub(_escaped, scalar[1:-1])
+    except (KeyError, OverflowError, ValueError):
+        return ODD
+
+
+def _escaped(escape: re.Match[str]) -> str:
+    """The character an escape stands for. Raises KeyError, OverflowError or ValueError where it stands for none."""
+    code = escape[1] or escape[2] or escape[3]
+    if not code:
+        return _ESCAPES[escape[4]]
+    character = chr(int(code, 16))
+    if "\ud800" <= character <= "\udfff":
+        raise ValueError
+    return character
+
+
+def _flows(scalars: list[str]) -> dict[str, Any]:
+    values = flow_values([scalar.encode() for scalar in scalars]) if scalars else []
+    if values is None:
+        return dict.fromkeys(scalars, ODD)
+    return dict(zip(scalars, values, strict=True))
