@@ -70,6 +70,24 @@ def test_a_big_object_that_a_put_makes_has_the_owners_that_small_ones_have(
     assert owned(big) == owned(small) != {}
 
 
+def test_so_has_a_big_configuration_in_another_version_than_that_which_is_stored(served: Served, place: str) -> None:
+    scalers = place.replace("/api/v1/", "/apis/autoscaling/v1/") + "/horizontalpodautoscalers"
+    for name, filling in (("small", "x"), ("big", LONG)):
+        for replicas in (2, 3):
+            spec = {"scaleTargetRef": {"kind": "Deployment", "name": "d"}, "maxReplicas": replicas}
+            config = {
+                "apiVersion": "autoscaling/v1",
+                "kind": "HorizontalPodAutoscaler",
+                "metadata": {"name": name, "annotations": {"b": filling}},
+                "spec": {**spec, "targetCPUUtilizationPercentage": 50},
+            }
+            answer = served.ask(f"PATCH {scalers}/{name}?fieldManager=m", config, "application/apply-patch+yaml")
+            assert answer.status == {2: 201, 3: 200}[replicas]
+    small, big = (served.ask(f"GET {scalers}/{name}").json() for name in ("small", "big"))
+    assert owned(big) == owned(small) != {}
+    assert "f:targetCPUUtilizationPercentage" in owned(big)["m"]["f:spec"]
+
+
 def test_what_an_endpoint_resets_has_no_owner(served: Served, place: str) -> None:
     for name, filling in (("small", "x"), ("big", LONG)):
         pod = {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}

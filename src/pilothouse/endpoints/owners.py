@@ -93,7 +93,7 @@ class AppliedOwners:
         entries = found.owners(config) if text is None else None  # small, or too deep to have owners
         obj = make(found.obj)
         self._last = None if text is None else (found, config, text)
-        if not _may_wait(scope, write, "CREATE" if new else "UPDATE"):
+        if scope.store.services.admission.judges("CREATE" if new else "UPDATE", write):
             entries, self._last = entries or self.found(), None
         return scope.body.to_hub(with_entries(obj, entries or []))
 

@@ -19,6 +19,7 @@ from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
 from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Shape, shape_of
 
 Own = Callable[[Any], Node]
+_FEW_SHAPES: Final = 4
 MAX_SHAPES: Final = 256  # frames kept for a type; beyond that they are made anew each time
 
 
@@ -124,11 +125,7 @@ class _Frames:
                 del out[element]
             else:
                 out[element] = node
-        if out is None:
-            return frame.fixed
-        if len(out) == 1 and SELF in out:
-            return LEAF
-        return out if out else _NOTHING
+        return frame.fixed if out is None else _whole(out)
 
     def own(self, value: Any) -> Node:
         if type(value) is not dict or not value:
@@ -137,24 +134,43 @@ class _Frames:
         frame = self.known.get(names) or self.make(names)
         return self.filled(frame, value) if frame.fill else frame.fixed
 
-    def own_all(self, values: list[dict[str, Any]]) -> list[Node]:
+    def own_all(self, values: list[Any]) -> list[Node]:
         """`own` of many."""
+        if len(values) < _MANY or set(map(type, values)) != {dict}:
+            return list(map(self.own, values))
         shapes = list(map(tuple, values))
-        frames = {names: self.known.get(names) or self.make(names) for names in set(shapes)}
-        if len(frames) == 1:
-            (frame,) = frames.values()
-            if all(_surely_whole([value[name] for value in values]) for name, _, _ in frame.fill):
-                return [frame.fixed] * len(values)
-        filled = self.filled
-        return [
-            filled(frame, value) if frame.fill else frame.fixed
-            for frame, value in zip(map(frames.__getitem__, shapes), values, strict=True)
-        ]
+        kinds = set(shapes)
+        if len(kinds) == 1:
+            return self._alike(shapes[0], values)
+        if len(kinds) > _FEW_SHAPES:
+            return list(map(self.own, values))
+        nodes = {
+            names: iter(self._alike(names, [value for value, own in zip(values, shapes, strict=True) if own == names]))
+            for names in kinds
+        }
+        return [next(nodes[names]) for names in shapes]
+
+    def _alike(self, names: tuple[str, ...], values: list[dict[str, Any]]) -> list[Node]:
+        """The sets of structs that have the same fields: mostly they are one."""
+        frame = self.known.get(names) or self.make(names)
+        if all(_is_one(own, [value[name] for value in values]) for name, _, own in frame.fill):
+            return [self.filled(frame, values[0])] * len(values)
+        return [self.filled(frame, value) for value in values]
 
 
-def _surely_whole(values: list[Any]) -> bool:
-    """Whether all are empty, and so owned whole; of an empty list that is not sure."""
-    return not any(values) and [] not in values
+def _is_one(own: Own, values: list[Any]) -> bool:
+    """Whether the sets of some values surely are the same, which is soon known of empty values and of structs."""
+    if not any(values):
+        return [] not in values  # of an empty list it is not sure that it is owned whole
+    frames = getattr(own, "__self__", None)
+    return isinstance(frames, _Frames) and len(set(map(id, frames.own_all(values)))) == 1
+
+
+def _whole(node: Node) -> Node:
+    """The set of a struct out of those of its fields."""
+    if len(node) == 1 and SELF in node:
+        return LEAF
+    return node if node else _NOTHING
 
 
 _NOTHING: Final[Node] = {}  # told apart from LEAF by identity: neither a member nor anything below it

@@ -56,7 +56,7 @@ class Shape:
             self.needs_key = all(name in properties and default is None for name, default in self.keys)
 
     def columns(self, items: list[Any]) -> list[list[Any]] | None:
-        """Of a KEYED with items: what all have as each key, if those of one key are all texts, or all numbers."""
+        """Of a KEYED with items: what all have as each key, if those of one key are of one kind, texts or numbers."""
         columns = _key_columns(self.keys, items)
         uniform = columns and all(_kinds(values) in _UNIFORM for values in columns)
         return columns if uniform else None
@@ -153,10 +153,12 @@ def set_element(item: Any) -> str:
 _MANY: Final = 8  # items from which on the columns are worth making
 _Kinds = frozenset[type]
 _TEXTS: Final[_Kinds] = frozenset({str})
+# Kinds of values that are the same where Python holds them for equal, and how one is written.
 _UNIFORM: Final[dict[_Kinds, Callable[[Any], str]]] = {
     _TEXTS: encode_basestring,
     frozenset({int}): str,
-}  # kinds, and how values of one kind are written
+    frozenset({float}): json_text,
+}
 
 
 class _Lacking:
