@@ -74,12 +74,12 @@ def test_so_has_a_big_configuration_in_another_version_than_that_which_is_stored
     scalers = place.replace("/api/v1/", "/apis/autoscaling/v1/") + "/horizontalpodautoscalers"
     for name, filling in (("small", "x"), ("big", LONG)):
         for replicas in (2, 3):
-            spec = {"scaleTargetRef": {"kind": "Deployment", "name": "d"}, "maxReplicas": replicas}
+            target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
             config = {
                 "apiVersion": "autoscaling/v1",
                 "kind": "HorizontalPodAutoscaler",
                 "metadata": {"name": name, "annotations": {"b": filling}},
-                "spec": {**spec, "targetCPUUtilizationPercentage": 50},
+                "spec": {"scaleTargetRef": target, "maxReplicas": replicas, "targetCPUUtilizationPercentage": 50},
             }
             answer = served.ask(f"PATCH {scalers}/{name}?fieldManager=m", config, "application/apply-patch+yaml")
             assert answer.status == {2: 201, 3: 200}[replicas]
