@@ -59,6 +59,7 @@ WRONG = {
     "an open quote": "a:\n- b: c\n- d: 'e\n- f: g\nh: i\n",
     "an open list": "a:\n- b: [c\n- d: e\nf: g\n",
     "an open object before members": "a:\n  b: {\nc:\n  d: e\nf:\n  g: h\n",
+    "an open quote in a list": 'a:\n- b: ["]\n- c: d\n- "e"\nf: g\n',
     "no colon": "a:\n  b: c\n  d\n  e: f\n",
     "two colons": "a:\n  b: c: d\n  e: f\n",
     "an item in an object": "a:\n  b: c\n  - d\n  e: f\n",
@@ -71,6 +72,7 @@ WRONG = {
 def _short_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_LEAST", request.param)
     monkeypatch.setattr(blocks, "_SHORT", request.param + 1)
+    monkeypatch.setattr(read, "_SMALL", 0)
 
 
 @pytest.mark.parametrize("name", REGULAR)

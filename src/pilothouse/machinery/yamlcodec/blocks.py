@@ -35,14 +35,15 @@ _OTHERS: Final = (b"\n---", b"\n...", b"\n%")
 _INDICATORS: Final = b"#&*!|>'%@`?<"  # which mean something where a scalar begins
 _AS_SIGNS: Final = bytes(
     byte if byte in b',:[]{}"\3' else
-    {0x20: 0x5F, 0x0A: 0x3B, 0x01: 0x2D, 0x02: 0x23, 0x5C: 0x23}.get(byte, 0x21 if byte in _INDICATORS else 0x20)
+    {0x20: 0x5F, 0x0A: 0x3B, 0x01: 0x2D, 0x02: 0x3F, 0x5C: 0x3F}.get(byte, 0x21 if byte in _INDICATORS else 0x20)
     for byte in range(256)
 )  # fmt: skip
 _AS_WORDS: Final = bytes(0x20 if byte in b" \n,:[]{}\1\3" else byte for byte in range(256))
 _COMMENT_LINE: Final = re.compile(rb"(?<=\n) *#[^\n]*")
 _COMMENT: Final = re.compile(rb"(?<=\n)([^\n\"'#]*) #[^\n]*")
-_TEXT: Final = re.compile(rb"((?<=[\[{,: \n\3])(?:\"[^\"\\\n]*+(?:\\[^\n][^\"\\\n]*+)*\"|'[^'\n]*+(?:''[^'\n]*+)*'))")
-_MOST_ODD: Final = 4_000  # lines
+_TEXT: Final = re.compile(  # begins with its quotes, which are found at once
+    rb"(\"(?<=[\[{,: \n\3]\")[^\"\\\n]*+(?:\\[^\n][^\"\\\n]*+)*\"|'(?<=[\[{,: \n\3]')[^'\n]*+(?:''[^'\n]*+)*')"
+)
 _LEAST: Final = 4  # lines that are worth a cut
 _SHORT: Final = 10  # lines of an item or a member that stays where others are cut out
 _KEPT: Final = b"!"  # makes a line odd
@@ -74,7 +75,7 @@ class Blocks:
         """Raises OtherForm where the text has what no line may have, or too few lines that are sure."""
         if len(data.translate(None, _CONTROLS)) != len(data) or text_of(data) is None:
             raise OtherForm
-        if data[:1] == b"%" or any(other in data for other in _OTHERS):
+        if data[:1] in b"{[%" or any(other in data for other in _OTHERS):
             raise OtherForm
         self._data = data
         text = data.rstrip(b"\n")
@@ -91,8 +92,6 @@ class Blocks:
         self._form = BlockForm()
         self._steps = self._form.read(self._lines)
         self._odd = [at for at, step in enumerate(self._steps) if step.odd]
-        if len(self._odd) > _MOST_ODD:
-            raise OtherForm
         self._parts = self._planned() if self._odd else []
 
     def _numbers(self) -> Sequence[int]:
@@ -121,8 +120,14 @@ class Blocks:
             kept[at] = 1
         backward = bytes(ranks[::-1])
         count = len(ranks)
+        last, before = 0, -1
         for at in self._odd:
             least, around = 2 * indent_of(self._lines[at]) + 1, at
+            within = at == before + 1 and least >= last  # what is odd as well
+            before = at
+            if within:
+                continue
+            last = least
             while least > 0:
                 found = _below(least).search(backward, count - around)
                 if found is None or kept[around := count - 1 - found.start()]:

@@ -28,6 +28,7 @@ from pilothouse.machinery.yamlcodec.runs import shortened
 from pilothouse.machinery.yamlcodec.table import lines_come_again, table_value
 
 _LONG: Final = 1 << 15  # bytes from which on a text is looked through first
+_BEGINNING: Final = 1 << 16  # bytes of a document that tell whether it is broken everywhere
 _ALIAS: Final = re.compile(rb"\*[\w-]")  # what may be one
 _BARE_LIST: Final = re.compile(rb"(?:\[|- )[^:?&*!.<]*")
 _EXPONENT: Final = re.compile(rb"[0-9][eE]")
@@ -36,6 +37,7 @@ _BEHIND: Final = "did not find expected <document start>"  # of what stands behi
 _CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r")
 _BREAKS: Final = bytes.maketrans(b"\r", b"\n")
 _NONE: Final = type(None)
+_SMALL: Final = 4  # so many times less of a document has to be left by `blocks`
 _DENSE: Final = 16  # a document that is JSON is read as YAML if so many times less of it has to be read
 _NEAR: Final = 16 << 10  # bytes behind a place that is no JSON any more
 _AHEAD: Final = 2 << 10  # characters behind what is wrong that the parser may have looked at
@@ -66,10 +68,9 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     if len(data) >= _LONG and _is_text(data):
         if in_flow:
             found = _nearly_json(data)
-            if found is None:
-                checked = _check_first(data, aliases)
-                found = _as_flow(data)
-        found = found or _shortly(data, aliases)
+        if found is None:
+            checked = _check_first(data, aliases, len(data) if in_flow else _BEGINNING)
+            found = (_as_flow(data) if in_flow else None) or _shortly(data, aliases)
     return _built(data, aliases, checked=checked) if found is None else found
 
 
@@ -218,7 +219,7 @@ def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, 
         try:
             return _in_blocks(short or Shortened.of(data, {}), aliases)
         except OtherForm:
-            pass
+            _check_first(data, aliases)
     if short is None or (most is not None and len(short.text) > most):
         return None
     return _read_short(short)
@@ -248,8 +249,11 @@ def _in_blocks(short: Shortened, aliases: bool) -> tuple[Any, list[str]] | None:
     value = blocks.value()
     if value is not None:
         return value, []
+    left = blocks.shortened(short)
+    if len(left.text) * _SMALL > len(short.text):
+        raise OtherForm
     if not aliases:
-        _check_short(blocks.shortened(short))
+        _check_short(left)
     return _read_short(blocks.shortened(short, blocks.runs()))
 
 
@@ -262,9 +266,9 @@ def _check_short(short: Shortened) -> None:
         raise OtherForm from None
     finally:
         parser.dispose()
+    if builder.missed(None if wrong is None else _line(wrong)):
+        raise OtherForm
     if wrong is not None:
-        if builder.missed(_line(wrong)):
-            raise OtherForm
         raise _wrong(wrong, short.line)
 
 
@@ -344,39 +348,49 @@ def _first(parser: yaml.CLoader, builder: Builder, checked: bool) -> Any:
         raise
 
 
-class _Pieces:
-    """A document that is read piece by piece, so that others have their turns meanwhile."""
+class _Enough(Exception):
+    """All that is wanted of a document has been read."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+
+class _Pieces:
+    """A document that is read piece by piece, so that others have their turns meanwhile, as far as it is wanted."""
+
+    def __init__(self, data: bytes, most: int) -> None:
+        self.data, self.most = data, most
         self.at = 0
 
     def read(self, size: int = _LONG) -> bytes:
+        """The next piece. Raises _Enough."""
         start = self.at
+        if start >= self.most and start < len(self.data):
+            raise _Enough
         self.at += size
         return self.data[start : self.at]
 
 
-def _check_first(data: bytes, aliases: bool) -> bool:
+def _check_first(data: bytes, aliases: bool, most: int | None = None) -> bool:
     """As `_check`, before anything else is tried. Raises YAMLError."""
     try:
-        return _check(data, aliases)
+        return _check(data, aliases, most)
     except ReaderError as wrong:
         raise YAMLError(f"yaml: {_reason(wrong)}") from None
     except yaml.MarkedYAMLError as wrong:
         raise _wrong(wrong) from None
 
 
-def _check(data: bytes, aliases: bool) -> bool:
-    """Raises what is wrong with the text of a long document, at a fifth of what it costs to make its events.
+def _check(data: bytes, aliases: bool, most: int | None = None) -> bool:
+    """Raises what is wrong with the text of a long document, or the first `most` bytes of it.
 
-    False where that has to be told together with what the document says.
+    That takes a fifth of what it costs to make its events. False where not all was read, and where what is wrong has to
+    be told together with what the document says.
     """
     if len(data) < _LONG or aliases or any(mark in data for mark in _SECOND):
         return False
-    parser = yaml.CLoader(_Pieces(data))
+    parser = yaml.CLoader(_Pieces(data, len(data) if most is None else most))
     try:
         parser.raw_parse()
+    except _Enough:
+        return False
     except yaml.MarkedYAMLError as wrong:
         if wrong.problem != _BEHIND:
             raise
