@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from math import copysign
 from typing import Final
 
 from pilothouse.machinery.goquote import quote
@@ -60,3 +62,14 @@ def may_have_odd_floats(text: bytes) -> bool:
 def has_digits(text: bytes, count: int) -> bool:
     """Whether so many digits stand one after the other in `text`."""
     return b"0" * count in text.translate(_AS_ZERO)
+
+
+# All begin with the same class of signs, which is searched much faster than what may begin in several ways.
+_REALS: Final = re.compile(rb"[-0-9][0-9]*+(?:\.[0-9]++(?:[eE][+-]?[0-9]++)?|[eE][+-]?[0-9]++|(?<=[0-9]{17}))").findall
+
+
+def text_of_real(data: bytes, value: float) -> str | None:
+    """How a number stands in JSON text in which it is known to be; None where that may be in several ways."""
+    texts = {text for text in set(_REALS(data)) if float(text) == value}
+    texts = {text for text in texts if copysign(1.0, float(text)) == copysign(1.0, value)}
+    return texts.pop().decode() if len(texts) == 1 else None

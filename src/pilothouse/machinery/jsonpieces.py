@@ -77,8 +77,8 @@ def loads(data: bytes) -> Any:
     if not is_heavy(data) or _fails_early(data):
         return orjson.loads(data)
     try:
-        return _Pieces(data).read()
-    except _Odd:
+        return Pieces(data).read()
+    except Odd:
         return orjson.loads(data)  # or it says what is wrong
 
 
@@ -91,7 +91,7 @@ def _fails_early(data: bytes) -> bool:
     return False
 
 
-class _Odd(Exception):
+class Odd(Exception):
     """This is no JSON, or none that is worth the trouble."""
 
 
@@ -171,7 +171,9 @@ class _Window:
         return found
 
 
-class _Pieces:
+class Pieces:
+    """Puts the value together. How its pieces are parsed and put into objects may be changed."""
+
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.plain = unquoted(data)
@@ -183,7 +185,7 @@ class _Pieces:
     def read(self) -> Any:
         root = self._open(_ITEM, len(self.data))
         if root is None:
-            raise _Odd
+            raise Odd
         size = PIECE
         while self.stack:
             begin = self.at
@@ -192,12 +194,12 @@ class _Pieces:
                 self._read(_Window(self.plain[begin:end]), begin, end)
             if self.at == begin:
                 if end >= len(self.data) or self.plain.count(b'"', begin, end) > _MOST_QUOTES:
-                    raise _Odd
+                    raise Odd
                 size *= 4  # a long text
             else:
                 size = PIECE
         if self.data[self.at :].strip(_SPACE):
-            raise _Odd
+            raise Odd
         return root
 
     def _guess(self, end: int) -> bool:
@@ -245,12 +247,12 @@ class _Pieces:
         if found is None:
             return None
         if len(self.stack) == _DEEPEST:
-            raise _Odd
+            raise Odd
         made: Any = {} if found[2] == _OBJECT else []
         if self.stack:
             into = self.stack[-1]
             if into.__class__ is dict:
-                into[orjson.loads(found[1])] = made
+                self.put(into, orjson.loads(found[1]), made)
             else:
                 into.append(made)
         self.stack.append(made)
@@ -263,16 +265,26 @@ class _Pieces:
         if self.at < end:
             run = self.data[self.at : end]
             try:
-                made = orjson.loads(b"{%b}" % run if into.__class__ is dict else b"[%b]" % run)
+                made = self.parsed(b"{%b}" % run if into.__class__ is dict else b"[%b]" % run)
             except orjson.JSONDecodeError as wrong:
                 raise self._placed(wrong) from None
             if made:
                 self.expected = False
                 if into.__class__ is dict:
-                    into.update(made)
+                    self.put_all(into, made)
                 else:
                     into += made
         self.at = end
+
+    def parsed(self, text: bytes) -> Any:
+        """The value of elements in a container of their own."""
+        return orjson.loads(text)
+
+    def put(self, into: dict[str, Any], name: str, value: Any) -> None:
+        into[name] = value
+
+    def put_all(self, into: dict[str, Any], values: dict[str, Any]) -> None:
+        into.update(values)
 
     def _placed(self, wrong: orjson.JSONDecodeError) -> orjson.JSONDecodeError:
         """What is wrong with elements that are parsed on their own, with its place in the document, in characters."""
@@ -283,20 +295,20 @@ class _Pieces:
     def _step(self) -> None:
         """Over the comma behind an element."""
         if self.expected:
-            raise _Odd
+            raise Odd
         self.at += 1
         self.expected = True
 
     def _close(self, top: Any) -> None:
         """Over the bracket that ends a container, and what stands behind it."""
         if self.expected or self.data[self.at] != (0x7D if top.__class__ is dict else 0x5D):
-            raise _Odd
+            raise Odd
         self.stack.pop()
         self.at += 1
         if self.stack:
             after = AFTER.match(self.data, self.at)
             if after is None:
-                raise _Odd
+                raise Odd
             self.at = after.start(1)
             if after[1] == b",":
                 self._step()

@@ -15,6 +15,7 @@ from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
 from pilothouse.machinery.decode.outline import is_of_lists, outline
 from pilothouse.machinery.jsoncodec import dumps, exact, loads, surely_unique
+from pilothouse.machinery.jsonrepeats import repeats
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.unordered import Unordered
 
@@ -99,7 +100,7 @@ def decode_parsed(
     try:
         made = struct_decoder(schema)(value, strict)
     except REFUSALS:
-        why = refusal(schema, value) if unique else None
+        why = refusal(schema, value, data) if unique else None
         if why is not None:
             raise DecodeError(why) from None
         return _again(schema, dumps(value) if data is None else data, strict)
@@ -138,7 +139,8 @@ def _are_merged(pairs: list[tuple[str, Any]]) -> bool:
 
 def _again(schema: Schema, data: bytes, findings: Findings, made: dict[str, Any] | None = None) -> dict[str, Any]:
     """The same from the exact form of the document. `made`: the object, unless an inexact number is in it."""
-    value, repeated = exact(outline(schema, data, sound=True))
+    text = outline(schema, data, sound=True)
+    value, repeated = exact(text) if made is None or len(text) < jsonpieces.PIECE else repeats(text)
     if made is not None and not any(map(_are_merged, repeated.values())):
         if findings.unknown or repeated:
             explain(schema, value, findings, repeated, fits=True)

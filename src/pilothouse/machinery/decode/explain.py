@@ -34,6 +34,7 @@ from pilothouse.machinery.decode.scalars import (
     unbase64,
 )  # fmt: skip
 from pilothouse.machinery.decode.schemaprops import JSON_SCHEMA_CHOICES
+from pilothouse.machinery.digits import text_of_real
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import Literal, Repeated, go_float, kind_of
@@ -61,9 +62,10 @@ def explain(
         _Walk(findings, repeated or {}, fits=fits).run(schema, value)
 
 
-def refusal(schema: Schema, value: Any) -> str | None:
-    """Why a value does not fit; None where the text that a number had is needed to tell."""
+def refusal(schema: Schema, value: Any, data: bytes | None) -> str | None:
+    """Why a value does not fit; None where the text that a number had is needed to tell, and not found in `data`."""
     walk = _Walk(Findings(), {})
+    walk.data = data
     try:
         walk.run(schema, value)
     except DecodeError as wrong:
@@ -88,6 +90,7 @@ class _Walk:
         self.saved_parts: tuple[str, str, tuple[str, ...]] | None = None  # and what it is made of
         self.owner: Schema | None = None  # the struct that has the field at hand
         self.stack: tuple[str, ...] = ()  # field names down to the one at hand
+        self.data: bytes | None = None  # the document, if numbers do not know their texts
         self.inexact = False  # whether a number was looked at whose text is not known
 
     def run(self, schema: Schema, value: Any) -> None:
@@ -176,8 +179,9 @@ class _Walk:
 
         def are_told(run: Sequence[tuple[str, Any]]) -> bool:
             """Whether there is nothing to tell of some texts but what is told already."""
-            keys, values = zip(*run, strict=True)
-            return texts and untold.isdisjoint(keys) and set(map(type, values)) == {str}
+            if not texts or set(map(type, map(itemgetter(1), run))) != {str}:
+                return False
+            return not untold or untold.isdisjoint(map(itemgetter(0), run))
 
         for _, (key, item) in doubtful(pairs or list(value.items()), are_told):
             if self.saved is not None and not ends_decoding(items):
@@ -277,6 +281,7 @@ class _Walk:
                 raise DecodeError(self._wrong(kind_of(schemas[0]), "string"))
             return
         inner = _Walk(Findings(), self.repeated)
+        inner.data = self.data
         inner.whole, inner.steps, inner.suspects = self.whole, self.steps, self.suspects
         inner.unsearched = self.unsearched + (value.__class__ is list)
         for item in value if value.__class__ is list else [value]:
@@ -334,8 +339,9 @@ class _Walk:
         if isinstance(value, Literal):
             return value.text
         if isinstance(value, float):
-            self.inexact = True
-            return go_float(value)
+            text = None if self.data is None else text_of_real(self.data, value)
+            self.inexact = self.inexact or text is None
+            return text or go_float(value)
         return str(value)
 
     def _mistyped(self, value: Any, name: str) -> None:
