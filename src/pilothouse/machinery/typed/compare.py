@@ -238,7 +238,7 @@ def _compare_items(
         old, new = ({element: each[element] for element in elements if element in each} for each in (old, new))
     loose = shape.item is not None and free_form(shape.item)
     doubled: tuple[dict[str, list[Any]], dict[str, list[Any]]] | None = None
-    for key, item in new.items():
+    for key, item in new.items() if loose else _differing(old, new):
         was = old.get(key, _ABSENT)
         below = _below(within, key)
         if below == ():
@@ -264,6 +264,15 @@ def _compare_items(
             below = _below(within, key)
             if below != ():
                 lost[key] = LEAF if was is Duplicated else _whole(own, was, below)
+
+
+def _differing(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What has come or may have changed: what comes more than once is one of a kind, and so equal to itself."""
+    return [
+        (key, item)
+        for key, item in new.items()
+        if ((was := old.get(key, _ABSENT)) is not item and was != item) or item is Duplicated
+    ]
 
 
 def _without_self(node: Node) -> Node:

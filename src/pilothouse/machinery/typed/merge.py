@@ -114,7 +114,7 @@ def _lists(shape: Shape, item: Merge) -> Merge:
     def lists(live: Any, config: Any) -> Any:
         if type(live) is not list or not live:
             return _whole(live, config)
-        if type(config) is not list or not config:
+        if type(config) is not list or not config or (len(live) == len(config) and same(live, config)):
             return live
         live_keys = elements(live)
         before = index_by(live_keys, live)

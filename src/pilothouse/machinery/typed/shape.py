@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from json.encoder import encode_basestring
 from operator import itemgetter
@@ -251,7 +252,7 @@ def index(shape: Shape, items: list[Any]) -> dict[str, Any]:
 
 def index_by(elements: list[str], items: list[Any]) -> dict[str, Any]:
     """As `index`, where the elements are known."""
-    found: dict[str, Any] = {}
-    for element, item in zip(elements, items, strict=True):
-        found[element] = Duplicated if element in found else item
+    found: dict[str, Any] = dict(zip(elements, items, strict=True))
+    if len(found) < len(items):
+        found.update((element, Duplicated) for element, count in Counter(elements).items() if count > 1)
     return found
