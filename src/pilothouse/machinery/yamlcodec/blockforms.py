@@ -30,7 +30,7 @@ _LONGEST: Final = 2_000  # signs of a line
 _LONGEST_NAME: Final = 60
 _DEEPEST: Final = 100  # lists and objects that are open
 _SCALAR: Final = rb"a(?:(?:(?!:_|_:)[a_:,\[\]{}-])*[a,\[\]{}-])?"
-_LINE: Final = re.compile(
+LINE: Final = re.compile(
     rb"(?P<indent>_*)(?P<dashes>(?:-_+)*)"
     rb"(?:(?P<dash>-)|(?:(?P<name>%b|\"):(?:_+|$))?(?P<value>%b|\"|[\[{].*[\]}])?)_*" % (_SCALAR, _SCALAR),
     re.DOTALL,
@@ -144,7 +144,7 @@ class _Reader:
 
     def read(self, line: bytes) -> None:
         """Raises OtherForm."""
-        found = _LINE.fullmatch(line) if len(line) <= _LONGEST else None
+        found = LINE.fullmatch(line) if len(line) <= _LONGEST else None
         if found is None:
             raise OtherForm
         begin = found.end("indent")

@@ -23,6 +23,8 @@ import orjson
 from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.jsoncodec import surely_unique
 from pilothouse.machinery.yamlcodec.blockforms import BREAK, NO_RANK, BlockForm, Step, indent_of, rank_of
+from pilothouse.machinery.yamlcodec.blocknotes import Notes
+from pilothouse.machinery.yamlcodec.build import MOST_REPEATED
 from pilothouse.machinery.yamlcodec.cuts import Cut, Items, Members, Shortened, text_of
 from pilothouse.machinery.yamlcodec.flowforms import WORD, OtherForm
 from pilothouse.machinery.yamlcodec.flowjson import filled
@@ -100,13 +102,17 @@ class Blocks:
             return range(len(self._lines) + 1)
         return [*accumulate((1 + line.count(BREAK) for line in self._lines), initial=0)]
 
-    def value(self) -> Any:
-        """The value of the text; None where not all of it is sure. Raises OtherForm."""
+    def value(self) -> tuple[Any, list[str]] | None:
+        """The value of the text, and what strict decoding finds; None where not all of it is sure. Raises OtherForm."""
         if self._odd:
             return None
         text = _form(self._steps)
         kinds = b"".join([step.kinds for step in self._steps])
-        return by_name(filled(text, kinds, self._words, self._texts))
+        value, unique = by_name(filled(text, kinds, self._words, self._texts))
+        if unique:
+            return value, []
+        lines = self._text.split(b"\n")
+        return value, Notes(MOST_REPEATED).read(self._lines, lines, self._first, self._data.count(b"\n"))
 
     def _planned(self) -> list[_Part]:
         """What can be cut out: all but the odd lines and those of what they are in."""
@@ -122,7 +128,7 @@ class Blocks:
         count = len(ranks)
         last, before = 0, -1
         for at in self._odd:
-            least, around = 2 * indent_of(self._lines[at]) + 1, at
+            least, around = min(2 * indent_of(self._lines[at]) + 1, NO_RANK), at
             within = at == before + 1 and least >= last  # what is odd as well
             before = at
             if within:
@@ -190,7 +196,9 @@ class Blocks:
         steps = [self._form.read(self._lines[part.start : part.end]) for part in self._parts]
         text = b"[%b]" % b",".join(map(_form, steps))
         kinds = b"".join([step.kinds for of_part in steps for step in of_part])
-        values = by_name(filled(text, kinds, words, texts))
+        values, unique = by_name(filled(text, kinds, words, texts))
+        if not unique:
+            raise OtherForm
         return [
             Items(value) if value.__class__ is list else Members(value, len(value), value.keys, None, alone=True)
             for value in values
@@ -208,15 +216,14 @@ def _below(rank: int) -> re.Pattern[bytes]:
     return re.compile(b"[\0-%b]" % re.escape(bytes([rank - 1])) if rank else b"(?!)", re.DOTALL)
 
 
-def by_name(text: bytes) -> Any:
-    """The value of JSON, with members by name. Raises OtherForm where one is there twice."""
+def by_name(text: bytes) -> tuple[Any, bool]:
+    """The value of JSON, with members by name, and whether none is there twice."""
     value = jsonpieces.loads(text)
     ordered = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     if ordered == text:
-        return value
-    if len(ordered) != len(text) and not surely_unique(text, value):
-        raise OtherForm
-    return jsonpieces.loads(ordered)
+        return value, True
+    unique = len(ordered) == len(text) or surely_unique(text, value)
+    return jsonpieces.loads(ordered), unique
 
 
 def _cut(text: bytes) -> tuple[bytes, list[bytes], list[bytes]]:

@@ -246,9 +246,9 @@ def _as_table(data: bytes, aliases: bool, left: bytes) -> tuple[Any, list[str]] 
 def _in_blocks(short: Shortened, aliases: bool) -> tuple[Any, list[str]] | None:
     """The value of a document of which something long is left, by way of JSON. Raises OtherForm, YAMLError."""
     blocks = Blocks(short.text, [cut.line for cut in short.cuts.values()])
-    value = blocks.value()
-    if value is not None:
-        return value, []
+    found = blocks.value()
+    if found is not None:
+        return found
     left = blocks.shortened(short)
     if len(left.text) * _SMALL > len(short.text):
         raise OtherForm
