@@ -157,7 +157,8 @@ def _reader(owner: Schema, field: Field) -> Reader:
     if schema.kind == s.LIST and schema.items.kind == s.STRUCT:
         most = math.inf if field.name == "items" else most_items(schema.items)
         return lists.lists(list_decoder(schema.items), most, _LONGEST, null=not _is_dropped(field))
-    return lists.each(_Writer(owner).column(field))
+    one_by_one = lists.each(_Writer(owner).column(field))
+    return lists.texts(one_by_one) if schema.kind == s.LIST and schema.items.kind == s.STRING else one_by_one
 
 
 def zero_text(schema: Schema) -> str:

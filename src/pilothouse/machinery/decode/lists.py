@@ -210,6 +210,18 @@ def each(read_all: Reader) -> Reader:
     return read
 
 
+def texts(read_all: Reader) -> Reader:
+    """Lists of texts, which are kept as they are where no null is in them, nor an empty one among them."""
+
+    def read(values: list[Any], findings: Findings) -> list[Any]:
+        if all(values) and set(map(type, values)) == {list}:
+            if set(map(type, chain.from_iterable(values))) == {str}:
+                return values
+        return read_all(values, findings)
+
+    return read
+
+
 def structs(decode: ListDecoder, *, null: bool) -> Reader:
     """Objects of a type. `null`: null stays so, else it is the zero object."""
 

@@ -17,6 +17,7 @@ _NOTHING: Final = Node({})
 _OBJECTS: Final = frozenset((dict,))
 _LISTS: Final = frozenset((list,))
 _CONTAINERS: Final = frozenset((dict, list))
+_NULL_OR_CONTAINERS: Final = _CONTAINERS | {type(None)}
 # Of a node: the fields that are there anyway, those with a name, what the others look like, whether they are kept.
 _Members = tuple[frozenset[str], dict[str, Node], Node | None, bool]
 
@@ -45,6 +46,8 @@ def _prune(node: Node, value: Any, path: str, index: int | None, unknown: list[s
         return
     if len(value) > RUN:
         _prune_many(node, value, path if index is None else f"{path}[{index}]", unknown)
+        if node.additional is not None and _CONTAINERS.isdisjoint(map(type, value.values())):
+            return  # a map of plain values
     own, properties, additional, is_open = node.compiled.get("prune.members") or _members(node)
     below, gone = [], []
     for name, item in value.items():
@@ -134,12 +137,12 @@ def drop_nulls(node: Node, value: Any, *, untyped: bool = False) -> None:
     """
     if value.__class__ is list:
         items = node.items
-        if items is not None:
+        if items is not None and not _CONTAINERS.isdisjoint(map(type, value)):
             for item in value:
                 if item.__class__ is dict or item.__class__ is list:
                     drop_nulls(items, item, untyped=untyped)
         return
-    if value.__class__ is not dict:
+    if value.__class__ is not dict or _NULL_OR_CONTAINERS.isdisjoint(map(type, value.values())):
         return
     own, properties, additional, _ = node.compiled.get("prune.members") or _members(node)
     gone = []

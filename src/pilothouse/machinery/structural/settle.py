@@ -23,6 +23,7 @@ from pilothouse.machinery.structural.prune import drop_nulls, prune
 Settle = Callable[[Any], bool]
 
 _DICT: Final = frozenset((dict,))
+_FILLED: Final = frozenset((dict, list, type(None)))  # where a default may be missing
 _MANY: Final = 64  # items that are worth a look at all of them together
 _LEAST: Final = -(2**63)
 _MOST: Final = 2**63 - 1
@@ -105,7 +106,7 @@ def _array(node: Node) -> Settle:
         def plain(value: Any) -> bool:
             if value.__class__ is not list:
                 return False
-            return all(item.__class__ is wanted for item in value)
+            return not value or set(map(type, value)) == {wanted}
 
         return plain
     made: list[tuple[Settle, bool]] = []
@@ -128,10 +129,14 @@ def _object(node: Node) -> Settle:
     defaults = _defaults(node)
     others = _others(node)
     plain_of, field_of = plain.get, fields.get
+    additional = node.additional if not fields and not defaults else None
+    alike = _CLASSES.get(additional.type) if additional is not None and not additional.int_or_string else None
 
     def members(value: Any) -> bool:
         if value.__class__ is not dict:
             return False
+        if alike is not None and len(value) > _MANY and set(map(type, value.values())) == {alike}:
+            return alike is not int or (min(value.values()) >= _LEAST and max(value.values()) <= _MOST)
         for name, item in value.items():
             kind = plain_of(name)
             if kind is item.__class__ and (kind is not int or _LEAST <= item <= _MOST):
@@ -202,7 +207,7 @@ def _plain_metadata(value: Any) -> bool:
 
 
 def _text_map(value: Any) -> bool:
-    return value.__class__ is dict and bool(value) and all(text.__class__ is str for text in value.values())
+    return value.__class__ is dict and set(map(type, value.values())) == {str}
 
 
 def _others(node: Node) -> Settle | None:
@@ -324,7 +329,7 @@ def fill(node: Node, value: Any) -> None:
         return
     if value.__class__ is list:
         items = node.items
-        if items is not None:
+        if items is not None and items.anywhere("default") and not _FILLED.isdisjoint(map(type, value)):
             for index, item in enumerate(value):
                 if item is None and items.default is not None and not items.nullable:
                     value[index] = _copy(items.default)
@@ -334,17 +339,16 @@ def fill(node: Node, value: Any) -> None:
         return
     own, properties, additional = node.own, node.properties, node.additional
     for name, child in properties.items():
-        if child.default is not None and name not in own and _lacks(value, name, child):
-            value[name] = _copy(child.default)
-    for name in value:
-        known = properties.get(name)
-        if known is not None:
-            if name not in own:
-                fill(known, value[name])
-        elif additional is not None:
-            if additional.default is not None and _lacks(value, name, additional):
-                value[name] = _copy(additional.default)
-            fill(additional, value[name])
+        if name not in own and child.anywhere("default"):
+            if child.default is not None and _lacks(value, name, child):
+                value[name] = _copy(child.default)
+            fill(child, value.get(name))
+    if additional is None or not additional.anywhere("default") or _FILLED.isdisjoint(map(type, value.values())):
+        return
+    for name in value.keys() - properties.keys():
+        if additional.default is not None and _lacks(value, name, additional):
+            value[name] = _copy(additional.default)
+        fill(additional, value[name])
 
 
 def _lacks(value: dict[str, Any], name: str, child: Node) -> bool:
