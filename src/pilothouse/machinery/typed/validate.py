@@ -13,7 +13,7 @@ from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.apart import Fault
 from pilothouse.machinery.typed.fits import ANY_SCALAR, NUMBERS, TEXTS, Misfits, fits
 from pilothouse.machinery.typed.shape import KEYED, SET, shape_of
-from pilothouse.machinery.typed.text import element_text, path_text, plain, syntax, type_name
+from pilothouse.machinery.typed.text import element_text, plain, syntax, type_name
 
 _MOST_TEXT: Final = 1 << 20  # signs of all that is told
 _Path = tuple[Any, str] | None  # (where the parent is, element); None is the root
@@ -45,6 +45,7 @@ class _Walk:
         self.found: list[str] = []
         self._misfits = misfits
         self._room = _MOST_TEXT
+        self._parent: tuple[_Path, str] = (None, "")
 
     def run(self, schema: Schema, value: Any) -> list[str]:
         with contextlib.suppress(_Full):
@@ -52,11 +53,19 @@ class _Walk:
         return self.found
 
     def _wrong(self, path: _Path, why: str) -> None:
-        text = f"{_shown(path)}: {why}"
+        text = f"{self._shown(path)}: {why}"
         self.found.append(text)
         self._room -= len(text)
         if len(self.found) == MOST_CAUSES or self._room < 0:
             raise _Full
+
+    def _shown(self, path: _Path) -> str:
+        if path is None:
+            return ""
+        parent, element = path
+        if parent is not self._parent[0]:  # many have one parent
+            self._parent = parent, self._shown(parent)
+        return self._parent[1] + element_text(element)
 
     def _value(self, schema: Schema, value: Any, path: _Path) -> None:
         if value is None:
@@ -130,11 +139,3 @@ class _Walk:
             self._value(schema.items, items[at], (path, element))
         if fault.why:
             self._wrong(path, f"element {fault.end}: {fault.why}")
-
-
-def _shown(path: _Path) -> str:
-    elements = []
-    while path is not None:
-        path, element = path
-        elements.append(element)
-    return path_text(reversed(elements))
