@@ -66,6 +66,7 @@ _TEXT: Final = re.compile(
     re.DOTALL,
 )
 _FOLD: Final = re.compile(rb" *\n[ \n]*")
+_EMPTY_LINE: Final = re.compile(rb"\n *\n")
 _OTHER_ESCAPE: Final = re.compile(rb"\\(?:[^\"\\/bfnrtu]|u[dD])")
 _ESCAPE: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|U0000([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(u[dD].|[^\n]))")
 _ESCAPES: Final = {
@@ -79,6 +80,8 @@ _LEAST_OF_FEW: Final = 8  # times that each of few different pieces comes again,
 _SAMPLE: Final = 8 << 10  # bytes
 _BEHIND_PIECE: Final = b"\1"
 _END_OF_PIECE: Final = END + _BEHIND_PIECE
+_NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_ENDS: Final = (END, b"},", b"],", b",")  # what ends pieces of signs and words
 _MARKS: Final = (END, b"}", b"]")  # what ends longer pieces of signs
 _LONGEST: Final = 200  # bytes of a word in a name
 
@@ -88,8 +91,8 @@ _IS_NUMERIC: Final = bytes(chr(byte) in NUMERIC for byte in range(256))
 _IS_IN_NAME: Final = bytes(byte in NAME + NAME_PART + NAME_QUOTED for byte in range(256))
 _IS_QUOTED: Final = bytes(byte in NAME_QUOTED + VALUE_QUOTED for byte in range(256))
 _PLAIN: Final = NAME + NAME_PART + VALUE + VALUE_PART
-_VALUE: Final = VALUE[0]
-_NAME: Final = NAME[0]
+_IS_VALUE: Final = bytes(byte in VALUE for byte in range(256))
+_IS_NAME: Final = bytes(byte in NAME for byte in range(256))
 _WHOLE: Final = re.compile(rb"0|-?[1-9][0-9]{0,17}")
 _DIGITS: Final = b"0123456789 "
 _SHAPE: Final = bytes(0x31 if byte in b"123456789" else byte for byte in range(256))
@@ -146,6 +149,8 @@ def _of_json(text: bytes, count: int) -> list[Any] | None:
 def _by_name(text: bytes) -> list[Any] | None:
     """The values in a list of JSON, with members by name; None where one is there twice."""
     values: list[Any] = jsonpieces.loads(text)
+    if b"{" not in text:
+        return values
     ordered = orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
     if ordered == text:
         return values
@@ -162,9 +167,10 @@ def _as_json(text: bytes) -> bytes:
     if _QUOTE not in text and b"'" not in text:
         if commented:
             text, commented = _COMMENT.sub(_COMMENTED, text), False
-        if text.count(b"[") != text.count(b"]") or text.count(b"{") != text.count(b"}"):
+        brackets = text.translate(None, _NO_BRACKETS)
+        if brackets.count(b"[") != brackets.count(b"]") or brackets.count(b"{") != brackets.count(b"}"):
             raise OtherForm
-    for mark in () if commented else (END, b","):
+    for mark in () if commented else _ENDS:
         if not _few(text[:_SAMPLE].split(mark)):
             continue
         pieces = _pieces(text, mark)
@@ -252,17 +258,18 @@ def _without_comments(parts: list[bytes]) -> tuple[list[bytes], list[bytes]]:
 def _settled(texts: list[bytes], kinds: bytes) -> list[bytes]:
     """Texts in quotes as JSON has them: those of several lines folded, others' escapes read. Raises OtherForm."""
     joined = END.join(texts)
-    if b"\n" not in joined and not _OTHER_ESCAPE.search(joined):
-        return texts
+    escaped = _OTHER_ESCAPE.search(joined) is not None
     if b"\n" not in joined:
-        return _ESCAPE.sub(_as_json_escape, joined).split(END)
+        return _ESCAPE.sub(_as_json_escape, joined).split(END) if escaped else texts
+    if any(b"\n" in text for text in compress(texts, kinds.translate(_IS_IN_NAME))):
+        raise OtherForm
+    if not escaped:
+        return _all_folded(joined).split(END)
     texts = texts.copy()
     left = _MOST_OTHER
     for at, text in enumerate(texts):
-        if b"\n" in text and kinds[at] == NAME_QUOTED[0]:
-            raise OtherForm
         if not _OTHER_ESCAPE.search(text):
-            texts[at] = _FOLD.sub(_folded, text) if b"\n" in text else text
+            texts[at] = _all_folded(text)
         elif b"\n" not in text:
             texts[at] = _ESCAPE.sub(_as_json_escape, text)
         elif left:
@@ -286,6 +293,14 @@ def _as_json_escape(escape: re.Match[bytes]) -> bytes:
     if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
         raise OtherForm
     return b"\\u%b" % low if low is not None else chr(code).encode()
+
+
+def _all_folded(text: bytes) -> bytes:
+    """Texts of several lines as they are meant."""
+    if _EMPTY_LINE.search(text):
+        return _FOLD.sub(_folded, text)
+    first, *lines = text.split(b"\n")
+    return b" ".join((first.rstrip(b" "), *map(bytes.strip, lines[:-1]), lines[-1].lstrip(b" "))) if lines else first
 
 
 def _folded(found: re.Match[bytes]) -> bytes:
@@ -330,11 +345,16 @@ def filled(form: bytes, kinds: bytes, words: list[bytes], texts: list[bytes]) ->
 
 def _mark_odd(words: list[bytes], kinds: bytes, firsts: bytes) -> bool:
     """Marks values that are no texts, so that they can lose their quotes; whether there are any. Raises OtherForm."""
+    values = kinds.translate(_IS_VALUE)
     numeric = firsts.translate(_IS_NUMERIC)
-    numbers = _values([*compress(range(len(words)), numeric)], words, kinds) if 1 in numeric else []
+    numbers = [*compress(range(len(words)), _both(numeric, values))] if 1 in numeric else []
     special: list[int] = []
-    if not _SPECIAL.isdisjoint(words):
-        special = _values([at for at, word in enumerate(words) if word in _SPECIAL], words, kinds)
+    has_special = not _SPECIAL.isdisjoint(words)
+    if has_special:
+        special = [at for at in compress(range(len(words)), values) if words[at] in _SPECIAL]
+    if has_special or len(numbers) < numeric.count(1):
+        names = kinds.translate(_IS_NAME)
+        _check_names({*compress(words, _both(numeric, names))} | _SPECIAL.intersection(compress(words, names)))
     written = _written(b" ".join([words[at] for at in numbers])) if numbers else None
     if written is not None:
         marked = b"\2%b\3" % b"\3 \2".join(written)
@@ -348,14 +368,16 @@ def _mark_odd(words: list[bytes], kinds: bytes, firsts: bytes) -> bool:
     return bool(numbers or special)
 
 
-def _values(places: list[int], words: list[bytes], kinds: bytes) -> list[int]:
-    """Those places of words that may be no texts where a value is. Raises OtherForm where a name is not its text."""
-    values = [at for at in places if kinds[at] == _VALUE]
-    if len(values) < len(places):
-        for name in {words[at] for at in places if kinds[at] == _NAME}:
-            if name == _MERGE or not (_WHOLE.fullmatch(name) or resolve(name.decode()).__class__ is str):
-                raise OtherForm
-    return values
+def _both(one: bytes, other: bytes) -> bytes:
+    """1 where both have it, of two rows of 0 and 1."""
+    return (int.from_bytes(one) & int.from_bytes(other)).to_bytes(len(one))
+
+
+def _check_names(names: set[bytes]) -> None:
+    """Raises OtherForm where a name is not its text."""
+    for name in names:
+        if name == _MERGE or not (_WHOLE.fullmatch(name) or resolve(name.decode()).__class__ is str):
+            raise OtherForm
 
 
 def _written(joined: bytes) -> list[bytes] | None:

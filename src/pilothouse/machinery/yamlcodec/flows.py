@@ -125,10 +125,10 @@ def _lists(data: bytes) -> Iterator[Span]:
 def _items(data: bytes, start: int, end: int, between: bytes) -> Iterator[Span]:
     """The items of a list that are read together: all of them, or part by part."""
     texts = data[start + len(between) : end].split(between)
-    begins: list[int] = []
     for first, behind, values in _parts(texts):
-        begins = begins or [start, *accumulate((len(text) + len(between) for text in texts), initial=start)][1:]
-        yield Span(begins[first], begins[behind], between, b"", Items(values))
+        begins = start + sum(map(len, texts[:first])) + first * len(between)
+        ends = begins + sum(map(len, texts[first:behind])) + (behind - first) * len(between)
+        yield Span(begins, ends, between, b"", Items(values))
 
 
 def _parts(texts: list[bytes]) -> Iterator[tuple[int, int, list[Any]]]:
