@@ -100,7 +100,10 @@ class Alike:
         text, sep = text_of(data[first + len(between) : end]), between.decode()
         if text is None:
             return None
-        text = _tidied(text).replace(": ", "\0")
+        text = _tidied(text)
+        if ",\n" in text:
+            return None  # these are likely to be in flow style
+        text = text.replace(": ", "\0")
         count, first_lines = text.count("\0"), text[:_SAMPLE].split(sep)
         pairs: list[str] = []  # as they come
         made: dict[str, Any] = {}

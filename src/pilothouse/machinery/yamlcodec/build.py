@@ -265,11 +265,12 @@ class Builder:
                 raise NotMet
             line = 1 + (0 if self._short is None else self._short.line(cut.line))
             seen = set(made)
-            for place, name in enumerate(run.names()):
+            behind = run.lines() if callable(run.lines) else map(run.lines.__mul__, range(run.count))
+            for lines, name in zip(behind, run.names(), strict=False):
                 if len(self.repeated) >= MOST_REPEATED:
                     break
                 if name in seen:
-                    self.repeated.append(f"line {line + place * run.lines}: key {quote(name)} already set in map")
+                    self.repeated.append(f"line {line + lines}: key {quote(name)} already set in map")
                 seen.add(name)
             made.update(run.values)
             return made

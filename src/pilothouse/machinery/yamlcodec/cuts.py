@@ -48,15 +48,16 @@ class Items:
 class Members:
     """More members of the object in which the mark stands as a key.
 
-    `names` as they come, so many as `count`; `lines` that each of them takes, 0 if all stand in one, None if only the
-    parser knows what is to be told of those that are there twice. `first` is before the mark, and in `values` too.
+    `names` as they come, so many as `count`; `lines` that each of them takes, 0 if all stand in one, or how many lines
+    behind the mark each is; None if only the parser knows what is to be told of those that are there twice. `first` is
+    before the mark, and in `values` too.
     `alone`: its mark shows by itself that it is in block style, so it may be the first of an object.
     """
 
     values: dict[str, Any]
     count: int
     names: Callable[[], Iterable[str]]
-    lines: int | None
+    lines: int | Callable[[], Iterable[int]] | None
     first: str | None = None
     alone: bool = False
 

@@ -29,13 +29,12 @@ _MOST_BAD: Final = 8  # smallest parts that cannot
 def flow_spans(data: bytes, taken: Sequence[Span]) -> Iterator[Span]:
     """The values in flow style; not where most of a line is in spans that were found already."""
     for start, end in _long_lines(data):
-        known = sum(span.end - span.start for span in taken if start <= span.start < end)
-        found = _FLOW.match(data, start) if 2 * known < end - start else None
+        found = None if _is_known(taken, start, end) else _FLOW.match(data, start)
         if found is not None:
             values = flow_values([data[found.end() : end]])
             if values is not None:
                 yield Span(found.end(), end, b"", b"", Whole(values[0]))
-    yield from _torn(data)
+    yield from _torn(data, taken)
     yield from _lists(data)
 
 
@@ -51,7 +50,12 @@ def _long_lines(data: bytes) -> Iterator[tuple[int, int]]:
         at = end + 1
 
 
-def _torn(data: bytes) -> Iterator[Span]:
+def _is_known(taken: Sequence[Span], start: int, end: int) -> bool:
+    """Whether most of a value is in spans that were found already."""
+    return 2 * sum(span.end - span.start for span in taken if start <= span.start < end) > end - start
+
+
+def _torn(data: bytes, taken: Sequence[Span]) -> Iterator[Span]:
     """Long values that go on in the next line."""
     ahead = {sign: at for sign in _GOES_ON if (at := data.find(sign)) >= 0}
     at = min(ahead.values(), default=-1)
@@ -64,7 +68,8 @@ def _torn(data: bytes) -> Iterator[Span]:
             if end < 0:
                 return
             behind = max(behind, end)
-            if end - found.end() >= _LONG and _BEHIND.match(data, end):
+            is_new = end - found.end() >= _LONG and not _is_known(taken, found.end(), end)
+            if is_new and _BEHIND.match(data, end):
                 text = data[found.end() : end]
                 values = flow_values([text])
                 if values is not None:

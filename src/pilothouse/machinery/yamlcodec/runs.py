@@ -28,6 +28,7 @@ from pilothouse.machinery.yamlcodec.few import Few
 from pilothouse.machinery.yamlcodec.flows import flow_spans
 from pilothouse.machinery.yamlcodec.records import record_spans
 from pilothouse.machinery.yamlcodec.several import Several
+from pilothouse.machinery.yamlcodec.wrapped import Wrapped
 
 _STEP: Final = 512  # bytes between places where a run is looked for: one that is worth it is longer
 _FARTHEST: Final = 8 << 10
@@ -105,4 +106,6 @@ _ITEMS: Final[tuple[_Form, ...]] = (
     Equal(EQUAL_ITEMS),
     Alike(b",", b"", b"", WORD),
     Alike(b",", b"", NAME + b": ", WORD),
+    Wrapped(named=True),
+    Wrapped(named=False),
 )
