@@ -127,3 +127,10 @@ def test_random_lines_mean_what_they_mean_line_by_line(seed: int) -> None:
         ).encode()
         found = _outcome(_in_blocks, data)
         assert found in (_NONE, None) or repr(found) == repr(_outcome(read._built, data)), data
+
+
+def test_a_text_in_quotes_may_go_on_behind_a_comma() -> None:
+    data = b'q: "{a,\n  b}"\n' + b"".join(
+        b"k%d:\n  a: b\n" % place + b"  c: d\n" * (place % 3 > 0) for place in range(3000)
+    )
+    assert read.loads_noting(data) == read._built(data, aliases=False)

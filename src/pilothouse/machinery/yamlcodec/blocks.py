@@ -87,6 +87,8 @@ class Blocks:
             text = text.replace(end, end[:1] + BREAK)
         self._text = text
         signs, self._words, self._texts = _cut(text)
+        if BREAK in text and BREAK in b"".join(self._texts):
+            raise OtherForm  # a text in quotes goes on in the next line
         self._lines = signs.split(b";")
         self._first = self._numbers()
         for number in kept:
