@@ -54,6 +54,21 @@ def test_what_is_alike_is_read_as_it_is(name: str, endless: bool) -> None:
                 assert repr(read(data)) == repr(value)
 
 
+@pytest.mark.parametrize("sort", [cbor2.dumps, lambda value: cbor2.dumps(_as_bytes(value))])
+def test_lists_in_lists_are_of_their_own(sort: Callable[[Any], bytes]) -> None:
+    chance = random.Random(1)
+    containers = [
+        {
+            "name": f"c{number}",
+            "args": [f"-{one}" for one in range(number % 30)],
+            "env": [{"name": f"N{one}", "value": "v" * chance.randrange(40)} for one in range(20 + number % 3)],
+            "ports": [chance.choice(({"port": one}, {"port": one, "name": "p"}, 1, [])) for one in range(17)],
+        }
+        for number in range(100)
+    ]
+    assert repr(cbor.loads_body(sort({"spec": containers}))) == repr({"spec": containers})
+
+
 def test_equal_items_are_objects_of_their_own() -> None:
     read = cbor.loads(cbor2.dumps([{"name": f"n{number}", "labels": {}, "args": ["a"]} for number in range(1000)]))
     read[999]["labels"]["a"] = read[999]["args"][0] = "b"

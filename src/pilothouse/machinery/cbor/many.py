@@ -14,8 +14,8 @@ from pilothouse.machinery.cbor import firsts, rows, runs, strings
 from pilothouse.machinery.cbor.firsts import SHORT
 from pilothouse.machinery.cbor.model import MAX_DEPTH, TOO_DEEP, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.steps import STRETCH, Steps
-from pilothouse.machinery.cbor.tables import Table
-from pilothouse.machinery.cbor.texts import BAD, shown_apart
+from pilothouse.machinery.cbor.tables import Rows, Table
+from pilothouse.machinery.cbor.texts import BAD, escaped_apart, shown_apart
 from pilothouse.machinery.schema import Schema
 
 LEAST: Final = rows.LEAST
@@ -23,6 +23,9 @@ FEW: Final = 16  # items of one byte, or members that are stepped over
 _STRETCH: Final = 1 << 9  # bytes of members that are stepped over together, at first
 _PIECE: Final = 1 << 16  # items that one call makes
 _PAIRS: Final = 1 << 10  # members that are taken together
+_LESSONS: Final = 1 << 13  # bytes of patterns: each takes a millisecond for some hundred of them
+_LONG: Final = 1 << 14  # bytes of a document in which it is worth to learn
+_VAIN: Final = 1 << 9  # what a lesson costs in which nothing is learnt
 _PARTED: Final = frozenset((list, dict))
 _NOTHING: Final[list[Any]] = []  # what stands for what is not wanted: no scalar
 
@@ -30,13 +33,13 @@ _NOTHING: Final[list[Any]] = []  # what stands for what is not wanted: no scalar
 class Many(Steps):
     """`text`: a sign for each byte of the data. `patience`: the place from where on it is worth to look for many that
     are alike. `stretch`: bytes of members that are stepped over together, as many as were good the last time. `tables`:
-    by where their lists and objects are.
+    by where their lists and objects are. `lessons`: how long the patterns may be that they still learn.
 
     In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs) to
     come, below 0 where their end is marked. `later`: the tag (21 to 23) that says what byte strings are to become.
     """
 
-    __slots__ = ("patience", "stretch", "tables", "text")
+    __slots__ = ("lessons", "patience", "stretch", "tables", "text")
 
     def __init__(self, data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> None:
         super().__init__(data, schema, room)
@@ -44,6 +47,7 @@ class Many(Steps):
         self.patience = 0
         self.stretch = _STRETCH
         self.tables: dict[tuple[Any, ...], Table] = {}
+        self.lessons = _LESSONS if len(data) >= _LONG else 0
 
     def _wide(self, made: dict[str, Any], at: int, left: int, depth: int, later: int) -> tuple[int, int, int]:
         """Takes members of an object that has many, or may have: the place behind them, how many are left, and how many
@@ -114,13 +118,12 @@ class Many(Steps):
         values: Sequence[Any] = ()
         behind, room = at, 0
         if 0x40 <= value < 0x80:
-            names, latin, behind = strings.pairs(data, self.text, at, left if 0 <= left < _PAIRS else _PAIRS, value)
-            values = self._decoded(latin, names, value, depth) if "".join(names).isascii() else ()
+            latin, texts, behind = strings.pairs(data, self.text, at, left if 0 <= left < _PAIRS else _PAIRS, value)
+            names = self._names(latin, value, depth)
+            values = self._decoded(texts, names, value, depth) if names else ()
         elif 0x80 <= value < 0xC0:
-            table = self._table(depth, named=True)
-            pairs, length = table.read(self.text, at, left, MAX_DEPTH - depth)
-            names, values = zip(*pairs, strict=True) if pairs else ((), ())
-            behind, room = at + length, len(pairs) * table.room
+            names, values, length, room = self._tabled(at, left, depth, named=True)
+            behind = at + length
         if not values:
             return at, left
         before = len(made)
@@ -133,6 +136,19 @@ class Many(Steps):
         if self.room < 4 * len(made):
             raise CBORTooLong
         return behind, left - len(names)
+
+    def _names(self, latin: list[str], first: int, depth: int) -> list[str]:
+        """Names of one kind, which have a sign for each byte; none if they are refused."""
+        if "".join(latin).isascii():
+            return latin
+        names = escaped_apart(latin)
+        try:
+            "".join(names).encode()
+        except UnicodeEncodeError:
+            if first >= 0x60:
+                return []
+            self.misnamed.add(depth)
+        return names
 
     def _texts(self, made: list[Any], at: int, left: int, depth: int, later: int) -> tuple[int, int]:
         """Takes short strings of one kind into a list, and looks at it where it is time to. Where its items go on, and
@@ -152,7 +168,7 @@ class Many(Steps):
             return latin
         if first < 0x60 and self._are_texts(depth):
             texts = shown_apart(latin)
-            self.shown = self.shown or any(BAD in text for text in texts)
+            self.shown = self.shown or BAD in "".join(texts)
             return texts
         return [
             text if text.isascii() else self._beyond_ascii(first, text, step, depth)
@@ -249,17 +265,29 @@ class Many(Steps):
             if values is not None:
                 length = len(alike) * len(alike[0])
             else:
-                table = self._table(depth, named=False)
-                values, length = table.read(self.text, at, left, MAX_DEPTH - depth)
+                values, length = self._alike(at, left, depth)
                 self.patience = at + (length if len(values) >= FEW else STRETCH)
-                self.room -= len(values) * table.room
-                if self.room < 0:
-                    raise CBORTooLong
             made += values
             at, left = at + length, left - len(values)
         return at, left
 
-    def _table(self, depth: int, *, named: bool) -> Table:
-        """For lists or objects in this place."""
+    def _alike(self, at: int, left: int, depth: int) -> tuple[list[Any], int]:
+        """The next items of a list that are alike, and how long they are. Raises CBORTooLong."""
+        if not 0x80 <= self.data[at] < 0xC0:
+            return [], 0
+        _, values, length, room = self._tabled(at, left, depth, named=False)
+        self.room -= room
+        if self.room < 0:
+            raise CBORTooLong
+        return values, length
+
+    def _tabled(self, at: int, left: int, depth: int, *, named: bool) -> Rows:
+        """The next items of a list, or members of an object, as far as they have the shapes of those that were here."""
         place = (named, *self.path[1:depth])
-        return self.tables.get(place) or self.tables.setdefault(place, Table(named=named, plain=self.body))
+        table = self.tables.get(place) or self.tables.setdefault(place, Table(named=named, plain=self.body))
+        taken = table.take(self.text, at, left)
+        if taken.values or not self.lessons:
+            return taken
+        learnt = table.learn(self.text, at, MAX_DEPTH - depth, self.lessons)
+        self.lessons -= learnt or min(self.lessons, _VAIN)
+        return table.take(self.text, at, left) if learnt else taken

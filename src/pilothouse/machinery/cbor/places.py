@@ -96,12 +96,14 @@ class Places(Strings):
 
     def _are_texts(self, depth: int) -> bool:
         """Whether strings in a container are texts for sure, which need not be UTF-8."""
-        return self.applied or (self._is_known() and not may_be_base64(self._type(depth)))
+        if self.applied or self.schema is None:
+            return True
+        return self.body and not may_be_base64(self._type(depth))
 
     def _is_text(self, step: Any, depth: int) -> bool:
         """The same of a string that is in it by this name, or as an item."""
-        if self.applied or not self._is_known():
-            return self.applied
+        if self.applied or self.schema is None or not self.body:
+            return self.applied or self.schema is None
         self.path[depth] = step
         schema = self._type(depth + 1)
         return schema is None or schema.kind != s.BYTES

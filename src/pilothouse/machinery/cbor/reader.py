@@ -180,8 +180,8 @@ class _Reader(Many):
                     if self.error is not None and left and self._is_unmade(depth):
                         return self._unmade(at, left, depth)
                 made[key] = value
-        if self.waiting:
-            self._show(made, depth)
+        if self.waiting or self.misnamed:
+            made = self._ended(made, depth)
         self.at = at
         self.room -= 4 * len(made) + 1  # all but what is longer than one byte in its items
         if self.room < 0:
@@ -193,6 +193,9 @@ class _Reader(Many):
         short = SHORT_TEXT if later else SHORT
         made: list[Any] = []
         self.path[depth] = ITEM
+        if left >= FEW and self.lessons and not later:
+            made, length = self._alike(at, left, depth)
+            at, left = at + length, left - len(made)
         while left:
             first = data[at]
             size = short[first]
@@ -249,11 +252,12 @@ class _Reader(Many):
         major = self.data[at] >> 5
         if major == model.BYTES or major == model.TEXT:
             raw = self._string(major, *head(self.data, at)[1:])
-            if major == model.BYTES:
-                return self._byte_text(raw, 0)
             try:
                 return raw.decode()
             except UnicodeDecodeError:
+                if major == model.BYTES:
+                    self.misnamed.add(depth)
+                    return raw.decode("utf-8", "surrogateescape")
                 self._refuse_name("cbor: invalid UTF-8 string", depth)
                 return ""
         self._refuse_name(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string", depth)

@@ -5,7 +5,8 @@ whether they are well-formed, however small and mixed they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -26,6 +27,7 @@ _FULL: Final = (
 )  # fmt: skip
 _HIDDEN: Final = 3  # containers in each other that may be behind a sign at first
 _SMALL: Final = 32  # signs that are not worth it
+_LONG: Final = 64  # bytes of a string; few are as long
 _WORTH: Final = 32  # of so many signs one has to vanish, or it is not worth it to look for containers again
 _ONE_BYTE: Final = (*range(0x18), *range(0x20, 0x38), 0x40, 0x60, 0xF4, 0xF5, 0xF6)
 _LISTS: Final = {0x80: _EMPTY, **{0x80 + items: items for items in range(1, 24)}, 0x9F: 0x9F}
@@ -71,7 +73,7 @@ class Walk:
         before, outer = self.left, list(self.outer)
         room = self.deeper - len(outer) - _HIDDEN
         for exact in (room <= 0, True):
-            signs, length = _signs(data[at : at + size], _FORMS[loose, exact])
+            signs, length = _signs(data[at : at + size], _form(loose, exact))
             signs, hidden = (signs, 0) if exact else _reduced(signs, room // 2)
             try:
                 taken = self.took(signs, self.deeper - hidden)
@@ -128,7 +130,7 @@ class Walk:
 
 def is_odd(data: bytes, at: int, *, loose: bool) -> bool:
     """Whether an item has no sign."""
-    form = _FORMS[loose, False]
+    form = _form(loose, False)
     return form.odd.match(data, at) is not None and form.longer.match(data, at) is None
 
 
@@ -191,11 +193,19 @@ def _short(loose: bool) -> dict[int, bytes]:
     return made
 
 
+def _longer_strings(loose: bool) -> Iterator[bytes]:
+    """Patterns of strings whose length is in the second byte, of those that many have."""
+    for head, sign in ((0x58, b"."), (0x78, b"." if loose else rb"[\x00-\x7f]")):
+        sizes = b"|".join(rb"\x%x%b{%d}" % (size, sign, size) for size in range(24, _LONG))
+        yield rb"\x%x(?:%b)" % (head, sizes)
+
+
+@lru_cache(4)
 def _form(loose: bool, exact: bool) -> _Form:
     """`exact`: each head has a sign, else an item with another in it may have one for both."""
     short = _short(loose)
     scalar = rb"(?:[%b]|%b)" % (_any(_ONE_BYTE), b"|".join(short.values()))
-    longer = [*short.values()]
+    longer = [*short.values(), *_longer_strings(loose)]
     if not exact:
         longer += [rb"\xd9[\x01-\xff].%b" % scalar, rb"\xd8[\x18-\xff]%b" % scalar]
     signs = dict.fromkeys((*_ONE_BYTE, _LONGER), 0) | _LISTS | dict.fromkeys(_TAGS, 1) | {0xA0: _EMPTY, BREAK: BREAK}
@@ -210,5 +220,4 @@ def _form(loose: bool, exact: bool) -> _Form:
     )
 
 
-_FORMS: Final = {(loose, exact): _form(loose, exact) for loose in (False, True) for exact in (False, True)}
 _EMPTY_TOO: Final = bytes(0 if sign == _EMPTY else sign for sign in range(256))

@@ -6,7 +6,7 @@ import sys
 from typing import Final
 
 from pilothouse.machinery.cbor import model, runs
-from pilothouse.machinery.cbor.firsts import SHORT, SHORT_BYTES, SHORT_TEXT
+from pilothouse.machinery.cbor.firsts import SHORT_BYTES, SHORT_TEXT
 from pilothouse.machinery.cbor.heads import EOF, head
 from pilothouse.machinery.cbor.model import TYPES, CBORError
 from pilothouse.machinery.cbor.texts import ENCODED
@@ -40,7 +40,7 @@ def many(data: bytes, text: str, at: int, most: int, first: int) -> tuple[list[s
 
 
 def pairs(data: bytes, text: str, at: int, most: int, first: int) -> tuple[list[str], list[str], int]:
-    """The same of names that are less than 24 bytes long, and of the strings behind each of them."""
+    """The same of names that are less than 24 bytes long, and of the strings behind each of them, all of one kind."""
     short, longer = _KINDS[first >> 5]
     names: list[str] = []
     values: list[str] = []
@@ -48,7 +48,7 @@ def pairs(data: bytes, text: str, at: int, most: int, first: int) -> tuple[list[
     before = at
     try:
         for _ in range(most):
-            size = SHORT[data[at]]
+            size = short[data[at]]
             middle = at + size
             if not size:
                 break

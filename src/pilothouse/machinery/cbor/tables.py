@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import compress, islice
 from typing import Any, Final, NamedTuple
 
 from pilothouse.machinery.cbor import numbers
@@ -17,12 +17,13 @@ from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.jsoncodec import plain_floats
 
 _LOOKED_AT: Final = 1 << 12  # bytes of items to learn from,
-_SOME: Final = 16  # and items
-_TRIES: Final = 8  # to learn
+_SOME: Final = 12  # and items
+_MORE: Final = 8  # bytes by which an item may be longer than others
+_SHAPES: Final = 12  # in one list, or object
 _LEAST: Final = 1 << 9  # bytes that are read together, at first
 _MOST: Final = 1 << 14
 _INNER: Final = 16  # items of a container: where there are as many, they are worth a look for themselves
-_PLACES: Final = 64  # in an item
+_PLACES: Final = 40  # in an item
 _FEW: Final = 3  # lengths of texts: where more were seen, there may be any
 
 _WHOLE: Final = r"[\x00-\x17\x20-\x37]|[\x18\x38].|[\x19\x39]..|[\x1a\x3a].{4}"
@@ -52,6 +53,15 @@ class Shape(NamedTuple):
     room: int
 
 
+class Rows(NamedTuple):
+    """What items say; of members, with their names. `length`: of all, in bytes; `room`: of all, as that of a shape."""
+
+    names: list[str]
+    values: list[Any]
+    length: int
+    room: int
+
+
 class _Look:
     """Looks at one item of a text that has a sign for each byte. `found`: what is in its places, with its head."""
 
@@ -62,17 +72,15 @@ class _Look:
         self._room = 0
         self.found: list[str] = []
 
-    def shape(self, at: int, deeper: int, *, named: bool) -> tuple[Shape, int]:
-        """The shape of the item at `at`, or of the member if it is `named`, and the place behind it.
-
-        Raises _Odd, IndexError.
-        """
-        name = ""
-        if named:
-            name, at = self._scalar(at, only_texts=True)
+    def shape(self, at: int, deeper: int) -> tuple[Shape, int]:
+        """The shape of the item at `at`, and the place behind it. Raises _Odd, IndexError."""
         made, at = self._item(at, deeper)
-        made = f"({name}, {made})" if named else made
         return Shape(tuple(self._between), made, tuple(self._names), self._room), at
+
+    def name(self, at: int) -> tuple[str, int]:
+        """The name at `at` with its head, and the place behind it. Raises _Odd, IndexError."""
+        behind = self._behind(at, only_texts=True)
+        return self._text[at:behind], behind
 
     def _item(self, at: int, deeper: int) -> tuple[str, int]:
         """The expression for an item, and the place behind it."""
@@ -101,13 +109,13 @@ class _Look:
 
     def _name(self, at: int) -> tuple[str, int]:
         """The name of a member, and the place behind it."""
-        behind = self._behind(at, only_texts=True)
-        self._between[-1] += self._text[at:behind]
-        self._names.append(_value(self._text[at:behind]))
+        name, behind = self.name(at)
+        self._between[-1] += name
+        self._names.append(_value(name))
         return self._names[-1], behind
 
-    def _scalar(self, at: int, *, only_texts: bool = False) -> tuple[str, int]:
-        behind = self._behind(at, only_texts=only_texts)
+    def _scalar(self, at: int) -> tuple[str, int]:
+        behind = self._behind(at)
         self.found.append(self._text[at:behind])
         self._between.append("")
         if len(self.found) > _PLACES:
@@ -127,63 +135,111 @@ class _Look:
         return found.end()
 
 
+class _Form:
+    """A shape, and what was seen in its places."""
+
+    __slots__ = ("_columns", "_made", "_shape", "group", "seen")
+
+    def __init__(self, shape: Shape, places: int) -> None:
+        self._shape = shape
+        self.seen: list[dict[str, None]] = [{} for _ in range(places)]
+        self.group = 0  # of the pattern of all: what an item of this shape begins with
+        self._columns: list[Callable[[list[str]], list[Any]]] = []
+        self._made: Callable[[Iterable[Any]], list[Any]] = list
+
+    def pattern(self, *, plain: bool) -> str:
+        """The pattern of an item: a group for its first byte, and for each place in which more than one was seen."""
+        shape = self._shape
+        given: dict[str, Any] = {f"n{place}": name for place, name in enumerate(shape.names)}
+        variables = ["_"]
+        pattern = re.escape(shape.between[0])
+        self._columns = []
+        for place, (seen, behind) in enumerate(zip(self.seen, shape.between[1:], strict=True)):
+            if len(seen) == 1:
+                (only,) = seen
+                given[f"v{place}"] = _value(only, plain=plain)
+                pattern += re.escape(only + behind)
+                continue
+            variables.append(f"v{place}")
+            pattern += f"({_pattern(seen)}){re.escape(behind)}"
+            self._columns.append(_reader(seen, plain=plain))
+        self._made = partial(_maker(shape.made, ", ".join(variables), ", ".join(given)), *given.values())
+        return f"(?=(.)){pattern}"
+
+    @property
+    def groups(self) -> int:
+        return 1 + len(self._columns)
+
+    def read(self, parts: list[Any], good: int, width: int, into: list[Any]) -> int:
+        """Puts what the items of this shape say where they belong among so many that were found. Their `room`."""
+        found = parts[self.group : good * width : width]
+        places = [place for place, first in enumerate(found) if first is not None]
+        if not places:
+            return 0
+        columns = []
+        for group, read in enumerate(self._columns, self.group + 1):
+            column = parts[group : good * width : width]
+            columns.append(read(column if len(places) == good else list(compress(column, found))))
+        values = self._made(zip(places, *columns, strict=True))
+        if len(places) == good:
+            into[:] = values
+        for place, value in zip(places, values, strict=True) if len(places) < good else ():
+            into[place] = value
+        return len(places) * self._shape.room
+
+
 class Table:
-    """One for the items of a list, or for the members of an object if it is `named`: these are pairs then. `plain`:
-    with the numbers of JSON. `room`: what the reader counts for an item.
+    """One for the items of a list, or for the members of an object if it is `named`. `plain`: with the numbers of
+    JSON. It looks at `_stretch` bytes together, as many as were good the last time; at `_each` for an item.
     """
 
-    __slots__ = ("_columns", "_made", "_named", "_pattern", "_plain", "_seen", "_shape", "_stretch", "_tries", "room")
+    __slots__ = ("_each", "_forms", "_named", "_names", "_pattern", "_plain", "_stretch")
 
     def __init__(self, *, named: bool, plain: bool) -> None:
         self._named = named
         self._plain = plain
-        self._shape: Shape | None = None
-        self._seen: list[dict[str, None]] = []  # in each place
-        self._columns: list[Callable[[list[str]], list[Any]]] = []
+        self._names: dict[str, None] = {}
+        self._forms: dict[Shape, _Form] = {}
         self._pattern: re.Pattern[str] | None = None
-        self._made: Callable[[Iterable[Any]], list[Any]] = list
-        self._tries = _TRIES
         self._stretch = _LEAST
-        self.room = 0
+        self._each = _LEAST
 
-    def read(self, text: str, at: int, most: int, deeper: int) -> tuple[list[Any], int]:
-        """What the items at `at` say, as far as they are of one shape, no more than `most` if that is not negative; and
-        how long they are. `deeper` containers may be in each other.
+    def learn(self, text: str, at: int, deeper: int, most: int) -> int:
+        """Looks at the first few items at `at`, in which `deeper` containers may be in each other. How long the pattern
+        is that it made, of `most`: 0 if it learnt nothing.
         """
-        values, length = self._take(text, at, most)
-        if not values and (self._named or text[at] in _CONTAINERS) and self._learn(text, at, deeper):
-            values, length = self._take(text, at, most)
-        return values, length
-
-    def _learn(self, text: str, at: int, deeper: int) -> bool:
-        """Looks at the first few items at `at`. Whether they have a shape."""
-        if not self._tries:
-            return False
-        self._tries -= 1
         text, at = text[at : at + _LOOKED_AT], 0
-        number = 0
         try:
-            for number in range(_SOME):
-                look = _Look(text)
-                shape, at = look.shape(at, deeper, named=self._named)
-                if shape != self._shape:
-                    if number:
-                        break
-                    self._shape, self._seen = shape, [{} for _ in look.found]
-                for seen, found in zip(self._seen, look.found, strict=True):
-                    seen[found] = None
+            for _ in range(_SOME):
+                at = self._look(text, at, deeper)
         except (_Odd, IndexError):
             pass  # as many as there are
-        if number:
-            self._compile()
-        return number > 0
+        before, self._pattern = self._pattern, None
+        if not 0 < len(self._forms) <= _SHAPES:
+            return 0
+        group = 1 + self._named
+        patterns = []
+        for form in self._forms.values():
+            form.group = group
+            patterns.append(form.pattern(plain=self._plain))
+            group += form.groups
+        pattern = f"{f'({_pattern(self._names)})' if self._named else ''}(?:{'|'.join(patterns)})"
+        if before is not None and before.pattern == pattern:
+            self._pattern = before
+            return 0
+        if len(pattern) > most:
+            return 0
+        self._pattern = re.compile(pattern, re.DOTALL)
+        return len(pattern)
 
-    def _take(self, text: str, at: int, most: int) -> tuple[list[Any], int]:
-        """The same of the shape that was learnt."""
+    def take(self, text: str, at: int, most: int) -> Rows:
+        """What the items at `at` say, as far as they have a shape that was learnt, no more than `most` if that is not
+        negative.
+        """
         pattern = self._pattern
         if pattern is None:
-            return [], 0
-        piece = text[at : at + self._stretch]
+            return Rows([], [], 0, 0)
+        piece = text[at : at + (self._stretch if most < 0 else min(self._stretch, most * self._each))]
         parts = pattern.split(piece)
         width = pattern.groups + 1
         between = parts[:-1:width]
@@ -193,30 +249,26 @@ class Table:
         if good < len(between):
             length = next(islice(pattern.finditer(piece), good - 1, None)).end() if good else 0
         self._stretch = min(4 * self._stretch, _MOST) if 2 * length > len(piece) else _LEAST
-        columns = [read(parts[place : good * width : width]) for place, read in enumerate(self._columns, 1)]
-        return self._made(zip(range(good), *columns, strict=True)), length
+        if good:
+            self._each = length // good + _MORE
+        values: list[Any] = [None] * good
+        room = sum(form.read(parts, good, width, values) for form in self._forms.values())
+        names = _strings(parts[1 : good * width : width]) if self._named else []
+        return Rows(names, values, length, room)
 
-    def _compile(self) -> None:
-        """The pattern and the expression for what was seen."""
-        shape = self._shape
-        assert shape is not None
-        given: dict[str, Any] = {f"n{place}": name for place, name in enumerate(shape.names)}
-        variables = []
-        pattern = re.escape(shape.between[0])
-        self._columns = []
-        for place, (seen, behind) in enumerate(zip(self._seen, shape.between[1:], strict=True)):
-            if len(seen) == 1:
-                (only,) = seen
-                given[f"v{place}"] = _value(only, plain=self._plain)
-                pattern += re.escape(only + behind)
-                continue
-            variables.append(f"v{place}")
-            pattern += f"({_pattern(seen)}){re.escape(behind)}"
-            texts = all(item[0] in _SHORT for item in seen)
-            self._columns.append(_texts if texts else partial(_values, plain=self._plain))
-        self._pattern = re.compile(pattern, re.DOTALL)
-        self._made = partial(_maker(shape.made, ", ".join(("_", *variables)), ", ".join(given)), *given.values())
-        self.room = shape.room
+    def _look(self, text: str, at: int, deeper: int) -> int:
+        """The place behind an item, once it was looked at. Raises _Odd, IndexError."""
+        look = _Look(text)
+        name, at = look.name(at) if self._named else ("", at)
+        shape, at = look.shape(at, deeper)
+        form = self._forms.get(shape)
+        if form is None:
+            form = self._forms[shape] = _Form(shape, len(look.found))
+        for seen, found in zip(form.seen, look.found, strict=True):
+            seen[found] = None
+        if self._named:
+            self._names[name] = None
+        return at
 
 
 @lru_cache(256)
@@ -235,16 +287,29 @@ def _pattern(seen: Iterable[str]) -> str:
     made += [good for head, good in _GREAT.items() if head in heads]
     made += [_PLAIN] if not heads.isdisjoint(_SIMPLE) else []
     for short in (_BYTES, _TEXTS):
-        lengths = [head for head in short if head in heads]
-        made += [short[head] for head in (lengths if len(lengths) <= _FEW else short)]
+        lengths = sorted(heads.intersection(short))
+        if len(lengths) > _FEW:  # and so there may be others
+            lengths = [head for head in short if lengths[0] <= head <= chr(ord(lengths[-1]) + 1)]
+        made += [short[head] for head in lengths]
     longer = {item[:2] for item in seen if item[0] in _LONGER}
     made += [rf"{re.escape(head)}[\x00-\x7f]{{{ord(head[1])}}}" for head in sorted(longer)]
     return "|".join(made)
 
 
-def _texts(column: list[str]) -> list[str]:
-    """What short texts say."""
+def _reader(seen: Iterable[str], *, plain: bool) -> Callable[[list[str]], list[Any]]:
+    """What reads a column in whose items these were seen."""
+    heads = {item[0] for item in seen}
+    if heads <= _SHORT.keys():
+        return _short_strings
+    return _strings if heads <= _SHORT.keys() | _LONGER else partial(_values, plain=plain)
+
+
+def _short_strings(column: list[str]) -> list[str]:
     return [item[1:] for item in column]
+
+
+def _strings(column: list[str]) -> list[str]:
+    return [item[2:] if item[0] in _LONGER else item[1:] for item in column]
 
 
 def _values(column: list[str], *, plain: bool) -> list[Any]:

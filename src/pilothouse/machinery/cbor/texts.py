@@ -24,6 +24,7 @@ ENCODED: Final[dict[int, Callable[[bytes], bytes]]] = {
 _NO_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=\r\n]")
 _MANY: Final = 64  # members, which are worth a look at all of them together
 _TEXTS: Final = {str}
+_TEXTS_AND_NULL: Final = frozenset((str, type(None)))
 _PART: Final = 4096
 _BETWEEN: Final = "\0\1\2"  # rarely within a text; and no end of it is its beginning, so none is found across one
 BAD: Final = "\ufffd"  # stands for a byte that is no UTF-8
@@ -39,7 +40,7 @@ def time_text(seconds: float) -> str:
 
 def all_texts(items: list[Any]) -> bool:
     """Whether they may be in a list of texts."""
-    return all(item is None or item.__class__ is str for item in items)
+    return _TEXTS_AND_NULL.issuperset(map(type, items))
 
 
 def settle(value: Any, schema: Schema | None) -> Any:
@@ -97,6 +98,15 @@ def shown(raw: bytes | bytearray) -> str:
     return whole_text(escaped)  # one stands for several
 
 
+def with_whole_names(value: dict[str, Any]) -> dict[str, Any]:
+    """An object in which BAD stands for each byte of names that is no UTF-8. Of those that are equal then, the last one
+    counts.
+    """
+    if len(value) > _MANY:
+        return dict(zip(_whole_texts(list(value)), value.values(), strict=True))
+    return {whole_text(name): item for name, item in value.items()}
+
+
 def may_be_base64(schema: Schema | None) -> bool:
     """Whether what is in a container may be base64."""
     if schema is None:
@@ -112,6 +122,14 @@ def shown_apart(latin: list[str]) -> list[str]:
         whole = shown(_BETWEEN.join(part).encode("latin-1")).split(_BETWEEN)
         made += whole if len(whole) == len(part) else [shown(string.encode("latin-1")) for string in part]
     return made
+
+
+def escaped_apart(latin: list[str]) -> list[str]:
+    """The same with the bytes that are no UTF-8 in surrogates."""
+    made = _BETWEEN.join(latin).encode("latin-1").decode("utf-8", "surrogateescape").split(_BETWEEN)
+    if len(made) == len(latin):
+        return made
+    return [string.encode("latin-1").decode("utf-8", "surrogateescape") for string in latin]
 
 
 def _whole_texts(texts: list[str]) -> list[str]:
