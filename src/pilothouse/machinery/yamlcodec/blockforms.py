@@ -25,7 +25,7 @@ from pilothouse.machinery.yamlcodec.flowforms import (
 
 BREAK: Final = b"\3"  # of a line within a value in flow style, which is one line here
 FLOW_BREAK: Final = b";"  # how such a value's own signs show it
-_MOST_STEPS: Final = 20_000  # that are found for one text: more would take longer than reading it in another way
+_MOST_STEPS: Final = 6_000  # that are found for one text: more would take longer than reading it in another way
 _LONGEST: Final = 2_000  # signs of a line
 _LONGEST_NAME: Final = 60
 _DEEPEST: Final = 100  # lists and objects that are open
@@ -118,6 +118,12 @@ class BlockForm:
             return Step(b"", b"", self._place(kept, pending=False, odd=column), odd=True)
         text, kinds = b"".join(reader.text), b"".join(reader.kinds)
         return Step(text, kinds, self._place(tuple(reader.open), reader.pending))
+
+
+def begins_some(line: bytes) -> bool:
+    """Whether the signs of a line are those of an item or a member."""
+    found = LINE.fullmatch(line) if len(line) <= _LONGEST else None
+    return found is not None and bool(found["dashes"] or found["dash"] or found["name"])
 
 
 def indent_of(line: bytes) -> int:

@@ -21,8 +21,7 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery import jsonpieces
-from pilothouse.machinery.jsoncodec import surely_unique
-from pilothouse.machinery.yamlcodec.blockforms import BREAK, NO_RANK, BlockForm, Step, indent_of, rank_of
+from pilothouse.machinery.yamlcodec.blockforms import BREAK, NO_RANK, BlockForm, Step, begins_some, indent_of, rank_of
 from pilothouse.machinery.yamlcodec.blocknotes import Notes
 from pilothouse.machinery.yamlcodec.build import MOST_REPEATED
 from pilothouse.machinery.yamlcodec.cuts import Cut, Items, Members, Shortened, text_of
@@ -41,11 +40,13 @@ _AS_SIGNS: Final = bytes(
     for byte in range(256)
 )  # fmt: skip
 _AS_WORDS: Final = bytes(0x20 if byte in b" \n,:[]{}\1\3" else byte for byte in range(256))
-_COMMENT_LINE: Final = re.compile(rb"(?<=\n) *#[^\n]*")
-_COMMENT: Final = re.compile(rb"(?<=\n)([^\n\"'#]*) #[^\n]*")
+_COMMENT_LINE: Final = re.compile(rb"\n *#[^\n]*")
+_COMMENT: Final = re.compile(rb"\n([^\n\"'#]*) #[^\n]*")
 _TEXT: Final = re.compile(  # begins with its quotes, which are found at once
     rb"(\"(?<=[\[{,: \n\3]\")[^\"\\\n]*+(?:\\[^\n][^\"\\\n]*+)*\"|'(?<=[\[{,: \n\3]')[^'\n]*+(?:''[^'\n]*+)*')"
 )
+_SAMPLES: Final = 4  # places whose lines tell what the others are
+_SAMPLE: Final = 2 << 10  # bytes
 _LEAST: Final = 4  # lines that are worth a cut
 _SHORT: Final = 10  # lines of an item or a member that stays where others are cut out
 _KEPT: Final = b"!"  # makes a line odd
@@ -82,7 +83,7 @@ class Blocks:
         self._data = data
         text = data.rstrip(b"\n")
         if b"#" in text:
-            text = _COMMENT.sub(rb"\1", _COMMENT_LINE.sub(b"", b"\n%b" % text))[1:]
+            text = _COMMENT.sub(rb"\n\1", _COMMENT_LINE.sub(b"\n", b"\n%b" % text))[1:]
         for end in _GO_ON:
             text = text.replace(end, end[:1] + BREAK)
         self._text = text
@@ -113,8 +114,12 @@ class Blocks:
         value, unique = by_name(filled(text, kinds, self._words, self._texts))
         if unique:
             return value, []
+        return value, self._repeated()
+
+    def _repeated(self) -> list[str]:
+        """What strict decoding finds, if all lines are regular; of others, whether that is anything."""
         lines = self._text.split(b"\n")
-        return value, Notes(MOST_REPEATED).read(self._lines, lines, self._first, self._data.count(b"\n"))
+        return Notes(MOST_REPEATED).read(self._lines, lines, self._first, self._data.count(b"\n"))
 
     def _planned(self) -> list[_Part]:
         """What can be cut out: all but the odd lines and those of what they are in."""
@@ -199,12 +204,23 @@ class Blocks:
         text = b"[%b]" % b",".join(map(_form, steps))
         kinds = b"".join([step.kinds for of_part in steps for step in of_part])
         values, unique = by_name(filled(text, kinds, words, texts))
-        if not unique:
+        if not unique and self._repeated():
             raise OtherForm
         return [
             Items(value) if value.__class__ is list else Members(value, len(value), value.keys, None, alone=True)
             for value in values
         ]
+
+
+def is_regular(data: bytes) -> bool:
+    """Whether most lines are items or members, as far as some of them tell."""
+    step = len(data) // _SAMPLES + 1
+    samples = [data[place : place + _SAMPLE].split(b"\n")[1:-1] for place in range(0, len(data), step)]
+    lines = [line for sample in samples for line in sample]
+    if len(data) < _SAMPLES * _SAMPLE:
+        return True
+    signs = _cut(b"\n".join(lines))[0].split(b";")
+    return 2 * sum(map(begins_some, signs)) > len(signs)
 
 
 def _form(steps: Sequence[Step]) -> bytes:
@@ -219,13 +235,12 @@ def _below(rank: int) -> re.Pattern[bytes]:
 
 
 def by_name(text: bytes) -> tuple[Any, bool]:
-    """The value of JSON, with members by name, and whether none is there twice."""
+    """The value of JSON, with members by name, and whether surely none is there twice."""
     value = jsonpieces.loads(text)
     ordered = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     if ordered == text:
         return value, True
-    unique = len(ordered) == len(text) or surely_unique(text, value)
-    return jsonpieces.loads(ordered), unique
+    return jsonpieces.loads(ordered), len(ordered) == len(text)
 
 
 def _cut(text: bytes) -> tuple[bytes, list[bytes], list[bytes]]:

@@ -16,7 +16,7 @@ from pilothouse.machinery import jsonpieces
 from pilothouse.machinery.digits import has_digits
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import surely_unique
-from pilothouse.machinery.yamlcodec.blocks import Blocks
+from pilothouse.machinery.yamlcodec.blocks import Blocks, is_regular
 from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, TOO_DEEP, Builder, NotMet, TextError
 from pilothouse.machinery.yamlcodec.cuts import Shortened, without
 from pilothouse.machinery.yamlcodec.errors import YAMLError
@@ -212,14 +212,16 @@ def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, 
     read line by line. Raises YAMLError.
     """
     short = shortened(data, aliases, lambda text: _built(text, aliases=False))
-    if most is None and (short is None or len(short.text) >= _LONG):
-        found = _as_table(data, aliases, data if short is None else short.text)
+    left = data if short is None else short.text
+    if most is None and len(left) >= _LONG and is_regular(left):
+        found = _as_table(data, aliases, left)
         if found is not None:
             return found
         try:
             return _in_blocks(short or Shortened.of(data, {}), aliases)
         except OtherForm:
-            _check_first(data, aliases)
+            if short is not None:
+                _check_first(data, aliases)
     if short is None or (most is not None and len(short.text) > most):
         return None
     return _read_short(short)
