@@ -11,8 +11,7 @@ from pilothouse.kit.runs import RUN
 from pilothouse.machinery.errors import APIError, bare_internal
 from pilothouse.machinery.typed.text import plain, plain_each, type_name
 
-_TEXTS: Final = {str}
-_NUMBERS: Final = {int}
+_AS_THEY_ARE: Final[frozenset[type]] = frozenset((str, int, float, type(None)))  # equal ones of these are alike
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 
 
@@ -53,12 +52,12 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
 def arranged(merged: list[Any], keys: list[Any], order: list[Any], original: list[Any]) -> list[Any]:
     """As `ordered_by`, where all is known by its keys; `keys` are those of `merged`."""
     wanted, before = _places(order), _places(original)
-    places: list[Any] = [wanted.get(key) for key in keys]
+    places: list[Any] = list(map(wanted.get, keys))
     named = [at for at, place in enumerate(places) if place is not None]
     named.sort(key=places.__getitem__)
     if len(named) == len(merged):
-        return [merged[at] for at in named]
-    stood = [before.get(key, -1) for key in keys]
+        return list(map(merged.__getitem__, named))
+    stood = list(map(before.get, keys, repeat(-1)))
     others = [at for at, place in enumerate(places) if place is None]
     others.sort(key=stood.__getitem__)
     out = []
@@ -132,10 +131,8 @@ def keys_of(items: list[Any], merge_key: str) -> Iterable[Any]:
 
 def _all_hashable(keys: list[Any]) -> Iterable[Any]:
     kinds = set(map(type, keys))
-    if kinds <= _TEXTS:
+    if kinds <= _AS_THEY_ARE:
         return keys
-    if kinds == _NUMBERS:
-        return zip(repeat(False), keys)
     if len(keys) > RUN and kinds <= _CONTAINERS:
         return zip(repeat("json"), plain_each(keys))
     return map(hashable, keys)
@@ -143,8 +140,6 @@ def _all_hashable(keys: list[Any]) -> Iterable[Any]:
 
 def hashable(value: Any) -> Any:
     """Keys are compared as the original does: 1 is not true, and maps or lists are only like themselves in text."""
-    if type(value) is str:
-        return value
     if isinstance(value, dict | list):
         return ("json", plain(value))
-    return (type(value) is bool, value)
+    return (True, value) if type(value) is bool else value
