@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -26,8 +25,6 @@ _quote: Final = json.encoder.encode_basestring
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 _LONG_DIGITS: Final = 18
 _MOST_LISTS: Final = 100_000  # between objects, of which the parser asks us; lists it makes while others wait
-_FEW: Final = 64  # bytes that are no UTF-8
-_NO_SIGN: Final = "\ufffd".encode()
 _LONG: Final = 4096  # signs of a text in which a fault is looked for first
 
 PLAIN: Final = bytes(byte if byte < 0x80 else 0x3F for byte in range(256))  # what is not ASCII becomes "?"
@@ -71,22 +68,23 @@ def loads(data: bytes, refused: orjson.JSONDecodeError) -> Any:
             return jsonpieces.loads(whole)
         except orjson.JSONDecodeError as wrong:
             data, refused = whole, wrong
+    readable = data
     try:
         stop = len(data.decode()[: refused.pos].encode())
-        readable = data
     except UnicodeDecodeError:
-        mended = _mended(data)
-        # Whether it is JSON does not depend on what is in the place of such bytes, and is quickly found out.
-        try:
-            value = jsonpieces.loads(data.translate(PLAIN) if mended is None else mended[0])
-        except orjson.JSONDecodeError as wrong:
-            refused, stop = wrong, wrong.pos if mended is None else _place_before(*mended, wrong.pos)
-            readable = b""
+        wrong_early = _wrong_early(data)
+        if wrong_early is not None:  # whatever stands in the place of such bytes
+            refused, stop = wrong_early, wrong_early.pos
         else:
-            return jsonpieces.loads(_readable(data)) if mended is None else value
+            text = data.decode("utf-8", "surrogateescape")
+            readable = whole_text(text).encode()
+            try:
+                return jsonpieces.loads(readable)
+            except orjson.JSONDecodeError as wrong:
+                refused, stop = wrong, len(text[: wrong.pos].encode("utf-8", "surrogateescape"))
     if too_deep(refused):
         try:
-            return jsondeep.loads(readable or _readable(data))
+            return jsondeep.loads(readable)
         except (jsondeep.OddError, orjson.JSONDecodeError):
             pass  # what is wrong is told below
     if refused.msg.startswith(_INFINITE):
@@ -107,38 +105,13 @@ def too_deep(refused: orjson.JSONDecodeError) -> bool:
     return refused.msg.startswith(_TOO_DEEP)
 
 
-def _readable(data: bytes) -> bytes:
-    """A document with U+FFFD in the place of each byte that is no UTF-8."""
-    return whole_text(data.decode("utf-8", "surrogateescape")).encode()
-
-
-def _mended(data: bytes) -> tuple[bytes, list[int]] | None:
-    """As `_readable`, and where each U+FFFD was put, where few are. None for more."""
-    parts: list[bytes] = []
-    put: list[int] = []
-    view = memoryview(data)
-    start = length = 0
-    while len(put) < _FEW:
-        try:
-            str(view[start:], "utf-8")
-        except UnicodeDecodeError as wrong:
-            parts.append(data[start : start + wrong.start])
-            length += wrong.start
-            for _ in range(wrong.start, wrong.end):
-                parts.append(_NO_SIGN)
-                put.append(length)
-                length += len(_NO_SIGN)
-            start += wrong.end
-        else:
-            parts.append(data[start:])
-            return b"".join(parts), put
+def _wrong_early(data: bytes) -> orjson.JSONDecodeError | None:
+    """What is wrong near the beginning of a document with bytes that are no UTF-8."""
+    try:
+        orjson.loads(data[:_LONG].translate(PLAIN))
+    except orjson.JSONDecodeError as wrong:
+        return wrong if wrong.pos < _LONG // 2 and not is_odd(wrong) else None
     return None
-
-
-def _place_before(mended: bytes, put: list[int], pos: int) -> int:
-    """How many bytes stood before a sign of the mended document when it was not mended."""
-    place = len(mended.decode()[:pos].encode())
-    return place - (len(_NO_SIGN) - 1) * bisect_left(put, place)
 
 
 def _tell(data: bytes, said: str, stop: int) -> None:
