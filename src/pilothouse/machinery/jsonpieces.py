@@ -39,6 +39,7 @@ STEPS: Final = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byt
 _MARKS: Final = b"[]{},"
 _NO_MARKS: Final = bytes.maketrans(_MARKS, bytes(len(_MARKS)))
 _ENDS: Final = (b"},", b"],", b'",')  # how an element that is no number ends
+_ALIKE: Final = 16  # bytes
 _MOST_WRONG: Final = 3  # guesses
 _MOST_QUOTES: Final = 3  # around a name, and before a long text
 _DEEP: Final = 8  # levels in a window from which on it is worth to know where each is found last
@@ -206,9 +207,11 @@ class Pieces:
         """Reads on up to where an element seems to end, if that is right. The last one tells what to look for."""
         if not self.expected or self.wrong == _MOST_WRONG:
             return False
-        before = self.plain[self.at - 2 : self.at]
-        mark = before if before in _ENDS else b","
+        mark = self.plain[max(0, self.at - _ALIKE) : self.at]  # elements that are alike end alike
         found = self.plain.rfind(mark, self.at, end)
+        if found < 0:
+            mark = mark[-2:] if mark[-2:] in _ENDS else b","
+            found = self.plain.rfind(mark, self.at, end)
         if found < 0:
             return False
         try:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pilothouse.builtin.core.podchange import ephemeral_update, no_static_pod, no_windows, pod_resize, pod_update
 from pilothouse.builtin.core.podstatus import pod_status
 from pilothouse.builtin.shared.addresses import address_warnings
-from pilothouse.builtin.shared.containers import image_blanks
+from pilothouse.builtin.shared.containers import are_without_blanks, image_blanks
 from pilothouse.builtin.shared.podannotations import annotation_changes, armor_agrees, pod_annotations, seccomp_agrees
 from pilothouse.builtin.shared.poddefaults import pod_defaults
 from pilothouse.builtin.shared.podgates import drop_closed
@@ -64,7 +64,7 @@ def _spec(spec: Mapping[str, Any], field: Field) -> None:
                     path = f"volumes[{index}].projected.sources[{place}].serviceAccountToken"
                     field.forbidden(path, "must not be specified when serviceAccountName is not set")
     for kind in ("containers", "initContainers"):
-        for index, container in field.numbered(spec.get(kind) or ()):
+        for index, container in field.doubtful(spec.get(kind) or (), are_without_blanks):
             before = len(field.found)
             image_blanks(container, field)
             if len(field.found) > before:

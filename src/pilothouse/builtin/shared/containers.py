@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from pilothouse.builtin.shared.env import variable_sources, variables
@@ -11,8 +12,10 @@ from pilothouse.builtin.shared.probes import lifecycle, probes
 from pilothouse.builtin.shared.resources import claims, requirements, resize_policies
 from pilothouse.builtin.shared.security import container_security
 from pilothouse.kit.record import record
+from pilothouse.kit.runs import RUN
 from pilothouse.machinery import names as words
 from pilothouse.machinery.rules import Field
+from pilothouse.machinery.rules.alike import are_alike
 
 PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
@@ -42,33 +45,36 @@ class PodFacts:
     host_users: bool
 
 
-def _port(port: Object, field: Field, names: set[str], path: str) -> None:
+def _port(port: Object, field: Field, names: set[str]) -> None:
     name = port.get("name", "")
     if name:
         whys = words.port_name(name)
         if whys:
-            field.all_invalid(f"{path}.name", name, whys)
+            field.all_invalid("name", name, whys)
         elif name in names:
-            field.duplicate(f"{path}.name", name)
+            field.duplicate("name", name)
         else:
             names.add(name)
     number = port.get("containerPort", 0)
     if number == 0:
-        field.required(f"{path}.containerPort")
+        field.required("containerPort")
     elif not 0 < number < 65536:
-        field.all_invalid(f"{path}.containerPort", number, words.port_number(number))
+        field.all_invalid("containerPort", number, words.port_number(number))
     host = port.get("hostPort", 0)
     if host and not 0 < host < 65536:
-        field.all_invalid(f"{path}.hostPort", host, words.port_number(host))
+        field.all_invalid("hostPort", host, words.port_number(host))
     protocol = port.get("protocol", "")
     if protocol not in PROTOCOLS:
-        field.outside(f"{path}.protocol", protocol, PROTOCOLS)
+        field.outside("protocol", protocol, PROTOCOLS)
 
 
 def _ports(ports: Sequence[Object], field: Field) -> None:
     names: set[str] = set()
     for index, port in field.numbered(ports):
-        _port(port, field, names, f"ports[{index}]")
+        before = len(field.found)
+        _port(port, field, names)
+        if len(field.found) > before:
+            field.prefix(before, f"ports[{index}]")
 
 
 def _name(value: Object, field: Field) -> None:
@@ -176,11 +182,41 @@ def image_blanks(value: Object, field: Field) -> None:
         field.invalid("image", image, "must not have leading or trailing whitespace")
 
 
-def containers(items: Sequence[Object], field: Field, pod: PodFacts) -> None:
+def are_without_blanks(items: Sequence[Object]) -> bool:
+    """Whether there is nothing that `image_blanks` would tell of some containers."""
+    images = [value.get("image", "") for value in items]
+    return images == list(map(str.strip, images))
+
+
+def _unlike(items: Sequence[dict[str, Any]], field: Field, names: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Index and container, without those that differ from a good one before them in nothing but a new name and an
+    image. The caller puts the names of the others into `names`.
+    """
+    if len(items) <= RUN:
+        yield from enumerate(items)
+        return
+
+    def are_new(values: Sequence[str]) -> bool:
+        new = values[1:]
+        return words.are_labels(new) and names.isdisjoint(new) and len(set(new)) == len(new)
+
+    for start in range(0, len(items), RUN):
+        run = items[start : start + RUN]
+        before = len(field.found)
+        yield start, run[0]
+        if field.full:
+            return
+        if len(field.found) == before and are_alike(run, {"name": are_new, "image": all}):
+            names.update(value["name"] for value in run if "name" in value)
+        else:
+            yield from field.until_full(enumerate(run[1:], start + 1))
+
+
+def containers(items: Sequence[dict[str, Any]], field: Field, pod: PodFacts) -> None:
     """`containers`, told from the list."""
     names: set[str] = set()
     found = field.found
-    for index, value in field.numbered(items):
+    for index, value in _unlike(items, field, names):
         before = len(found)
         _common(value, field, pod)
         name = value.get("name", "")
@@ -207,7 +243,10 @@ def host_ports(items: Sequence[Object], field: Field) -> None:
     """No two containers may take the same port of the node; told from the list."""
     taken: set[str] = set()
     for index, value in field.numbered(items):
-        for port_index, port in field.numbered(value.get("ports") or ()):
+        ports = value.get("ports")
+        if not ports or "hostPort" not in chain.from_iterable(ports):
+            continue
+        for port_index, port in field.numbered(ports):
             number = port.get("hostPort", 0)
             if not number:
                 continue
