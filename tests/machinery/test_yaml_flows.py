@@ -166,3 +166,38 @@ def test_flow_style_is_cut_out_of_a_document(text: str, kind: type) -> None:
     assert short is not None and {cut.run.__class__ for cut in short.cuts.values()} == {kind}
     assert len(short.text) < len(data) / 2
     assert read._shortly(data, aliases=False) == read._built(data, aliases=False)
+
+
+_WRAPPED = ",\n    ".join(f"k{place}: a{place}, l{place}: {place}, m{place}: v&e" for place in range(400))
+_WORDS = ",\n    ".join(f"a{place}, {place}, yes" for place in range(400))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"x: {{{_WRAPPED}}}\ny: z\n",
+        "x: {{{}}}\ny: z\n".format(_WRAPPED.replace("k300:", "k2:")),
+        "x: {{{},\n  {}}}\ny: z\n".format(_WRAPPED, _WRAPPED.replace("\n", "\n ")),
+        f"x: {{{_WRAPPED}\ny: z\n",
+        f"x: [{_WRAPPED}}}\ny: z\n",
+        f"x:\n- [{_WORDS}]\n- [{_WORDS}\n  b, c]\n",
+        f"x: {{a: [{_WORDS}], {_WRAPPED}: 1, a: b}}\n",
+        f"x: a\n  b: {{{_WRAPPED}}}\n",
+        f"x: {_WORDS}\n",
+        f"x: {{{_WORDS}}}\n",
+        f"x: |\n    {_WRAPPED}\n",
+        f"{{{_WRAPPED},\n &x a: b, *x : c, {_WRAPPED}}}\n",
+        "x: {{\n  {}\n}}\n".format("".join(f"k{place}: v, # c\n  " for place in range(200))),
+        "x: {{\n  {}&a b: c}}\n".format("".join(f"k{place}: v,\n  " for place in range(2000))),
+    ],
+)
+def test_long_flow_style_in_several_lines(text: str) -> None:
+    data = text.encode()
+    assert _read(data, read.loads_noting) == _read(data, lambda data: read._built(data, aliases=True))
+
+
+def _read(data: bytes, reads: Any) -> Any:
+    try:
+        return reads(data)
+    except YAMLError as error:
+        return str(error)

@@ -63,6 +63,13 @@ def test_one_odd_place(form: str, sign: str, instead: str) -> None:
         assert _outcome(data, whole=False) == _outcome(data, whole=True)
 
 
+@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("behind", [" x", "\nx: y", '"a": 1}', "}", "'", " # c", "\n---\n{}"])
+def test_more_stands_behind_it(form: str, behind: str) -> None:
+    data = (_FORMS[form] + behind).encode()
+    assert _outcome(data, whole=False) == _outcome(data, whole=True)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_several_odd_places(seed: int) -> None:
     chance = random.Random(seed)

@@ -34,6 +34,7 @@ _BARE_LIST: Final = re.compile(rb"(?:\[|- )[^:?&*!.<]*")
 _EXPONENT: Final = re.compile(rb"[0-9][eE]")
 _SECOND: Final = (b"\n---", b"\n...", b"\r---", b"\r...")  # what may begin another document
 _BEHIND: Final = "did not find expected <document start>"  # of what stands behind the only document that is read
+_CONTENT_BEHIND: Final = "unexpected content after document"  # the same of JSON
 _CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r")
 _BREAKS: Final = bytes.maketrans(b"\r", b"\n")
 _NONE: Final = type(None)
@@ -109,14 +110,17 @@ def _nearly_json(data: bytes) -> tuple[Any, list[str]] | None:
     """The value of a document that is JSON but for some places; None where it is less. Raises YAMLError."""
     if not same_in_yaml(data):
         return None
+    end = len(data)
     try:
         jsonpieces.loads(data)
     except orjson.JSONDecodeError as wrong:
-        _check_near(data, stop_of(data, wrong))
+        stop = stop_of(data, wrong)
+        _check_near(data, stop)
+        end = stop if wrong.msg.startswith(_CONTENT_BEHIND) else end
     except RecursionError:
         return None
-    short = without(data, json_spans(data))
-    return _read_short(short) if len(short.text) < len(data) // 2 else None
+    short = without(data, json_spans(data[:end]))
+    return _read_short(short) if len(short.text) < len(data) - end // 2 else None
 
 
 def _check_near(data: bytes, stop: int) -> None:
