@@ -18,7 +18,7 @@ if __name__ == "__main__":
     os.environ.setdefault("NASTY_SIZE", str(1 << 20))
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from hostile import mutated, nasty, nasty_cbor, simple
+from hostile import mutated, nasty, nasty_cbor, simple, unlike
 from hostile.assault import Attack
 from support.api import Api
 from support.server import CONFORMANCE_FLAGS, Server
@@ -64,7 +64,7 @@ def main(part: str) -> None:
             with nasty.victims(server) as caller:
                 attacks = [
                     *simple.requests(), *simple.cbor_requests(), *mutated.requests(caller), *mutated.cbor_requests(),
-                    *nasty.requests(), *nasty_cbor.requests(),
+                    *nasty.requests(), *nasty_cbor.requests(), *unlike.requests(), *unlike.cbor_requests(),
                 ]  # fmt: skip
                 _measure(server, caller, [attack for attack in attacks if part in attack[0]])
         finally:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from hostile import mutated, nasty, simple
-from hostile.assault import survived
+from hostile import mutated, nasty, simple, unlike
+from hostile.assault import MORE_FAILURES, survived
 from support.api import Api
 from support.server import Server
 
@@ -29,3 +29,7 @@ def test_damaged_bodies_are_answered_and_nobody_waits(target: Server, caller: Ap
 
 def test_simple_bodies_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
     survived(target, caller, simple.requests())
+
+
+def test_lists_of_unlike_objects_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
+    survived(target, caller, unlike.requests(), MORE_FAILURES)

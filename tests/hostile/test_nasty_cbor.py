@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hostile import mutated, nasty, nasty_cbor, simple
+from hostile import mutated, nasty, nasty_cbor, simple, unlike
 from hostile.assault import ended_well, survived
 from support.api import Api
 from support.server import CONFORMANCE_FLAGS, Server
@@ -37,6 +37,10 @@ def test_damaged_bodies_are_answered_and_nobody_waits(target: Server, caller: Ap
 
 def test_simple_bodies_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
     survived(target, caller, simple.cbor_requests())
+
+
+def test_lists_of_unlike_objects_are_answered_and_nobody_waits(target: Server, caller: Api) -> None:
+    survived(target, caller, unlike.cbor_requests())
 
 
 def test_refusals_in_cbor_are_bounded_too(caller: Api) -> None:

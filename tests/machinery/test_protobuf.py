@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from google_oracle import Oracle, random_object, remember_props
+from google_oracle import Oracle, remember_props
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +16,7 @@ from pilothouse.machinery import protobuf
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.schema import Field, Schema
+from support.chance import random_object
 
 EXTENSIONS = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 KINDS = (

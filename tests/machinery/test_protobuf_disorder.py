@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 import pytest
-from google_oracle import random_object
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from pilothouse.machinery.protobuf.wire import (
 )
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.unordered import put_all_in_order
+from support.chance import random_object
 
 EXTENSIONS = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 KINDS = (

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-from google_oracle import random_object
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from pilothouse.machinery import protobuf
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.wire import varint
 from pilothouse.machinery.schema import Schema
+from support.chance import random_object
 
 PROPS = ("k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", "JSONSchemaProps")
 KINDS = ((CORE, "Pod"), (CORE, "Service"), (CORE, "Secret"), (META, "Status"), PROPS)

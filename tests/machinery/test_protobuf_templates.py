@@ -6,13 +6,13 @@ import random
 from typing import Any
 
 import pytest
-from google_oracle import random_object
 
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery import protobuf
 from pilothouse.machinery.protobuf import encoder, plan
 from pilothouse.machinery.protobuf.templates import REPEATED, remembering
 from pilothouse.machinery.schema import Schema
+from support.chance import random_object
 
 
 def forgetful(schema: Schema, obj: dict[str, Any]) -> bytes:
