@@ -96,3 +96,10 @@ def test_little_is_left_beside_odd_places(form: str, instead: str) -> None:
 )
 def test_what_is_not_the_same_in_yaml(text: str) -> None:
     assert not same_in_yaml(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 50_000, '{"a":' * 20_000, "[" * 90 + '{"a":1},' * 5_000 + "x" + "]" * 90, "[1" + "," * 50_000]
+)
+def test_what_is_very_deep_or_odd_everywhere(text: str) -> None:
+    assert _outcome(text.encode(), whole=False) == _outcome(text.encode(), whole=True)

@@ -114,7 +114,7 @@ def _before(data: bytes, stop: int, start: int = 0, bracket: bytes = b"") -> tup
     place = max(map(bare.rfind, (b",", b"[", b"{")))
     found: list[Elements] = []
     opened = _opened(bare[: place + 1])
-    for at, inner in zip(opened, (*opened[1:], None), strict=True):
+    for at, inner in zip(opened, [*opened[1:], None][: len(opened)], strict=True):
         end = place if inner is None else bare.rfind(b",", at, inner)
         if end - at > _LONG:
             found.append(Elements(shift + at + 1, shift + end, bare[at : at + 1]))
