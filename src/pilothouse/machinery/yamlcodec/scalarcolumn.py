@@ -30,6 +30,7 @@ _ESCAPES: Final = {
 }  # fmt: skip
 _NUMBER: Final = re.compile(r"-?[1-9][0-9]{,14}(?:\.[0-9]{1,15})?|-?0\.[0-9]{1,15}|0")  # one that is the same in JSON
 _MERGE: Final = "<<"
+_TRIES: Final = 24  # of values in flow style together
 
 
 def meanings(scalars: Iterable[str]) -> dict[str, Any]:
@@ -127,7 +128,20 @@ def _escaped(escape: re.Match[str]) -> str:
 
 
 def _flows(scalars: list[str]) -> dict[str, Any]:
-    values = flow_values([scalar.encode() for scalar in scalars]) if scalars else []
-    if values is None:
-        return dict.fromkeys(scalars, ODD)
-    return dict(zip(scalars, values, strict=True))
+    """The values of scalars in flow style. One that is not sure is looked for in halves, as others are beside it."""
+    meant: dict[str, Any] = {}
+    sure = [scalar for scalar in scalars if "? " not in scalar]  # which is for the parser
+    if len(sure) < len(scalars):
+        meant.update(dict.fromkeys(scalars, ODD))
+    parts = [sure] if sure else []
+    tries = _TRIES
+    for part in parts:
+        tries -= 1
+        values = flow_values([scalar.encode() for scalar in part]) if tries >= 0 else None
+        if values is not None:
+            meant.update(zip(part, values, strict=True))
+        elif len(part) > 1 and tries >= 0:
+            parts += (part[: len(part) // 2], part[len(part) // 2 :])
+        else:
+            meant.update(dict.fromkeys(part, ODD))
+    return meant

@@ -32,7 +32,7 @@ _OTHER: Final = re.compile("[\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # break
 _LONGEST_NAME: Final = 1_000  # characters; the parser's limit is 1024 with what is around it
 _START: Final = "---"
 _AGAIN: Final = 4  # times a line comes at least, on the average
-_FEWER: Final = 8  # times less lines have to be the parser's
+_FEWER: Final = 4  # times less lines have to be the parser's
 _DOCUMENTS: Final = (_START, "...")
 _NAMES: Final = ("'", '"', "? ")  # how a member begins whose name is none of a table's
 
