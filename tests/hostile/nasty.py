@@ -258,6 +258,10 @@ def _in_template(container: dict[str, object]) -> dict[str, object]:
     return {"template": {"spec": {"containers": [{"name": "c", "image": "i", **container}]}}}
 
 
+def _configured(container: dict[str, object]) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "there"}, **_in_template(container)}
+
+
 _THERE: Final = {"apiVersion": "v1", "kind": "ConfigMap"}
 
 
@@ -314,8 +318,16 @@ PATCHES: Final[tuple[tuple[str, str, str, Callable[[], bytes]], ...]] = (
     ("a configuration of empty owners", "configmaps", APPLY,
      lambda: as_json({**_THERE, "metadata": {"name": "there", "ownerReferences": [{}] * (SIZE // 3)}})),
     ("a configuration of ports without a number", "podtemplates", APPLY,
-     lambda: as_json({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "there"},
-                      **_in_template({"ports": [{"name": "a"}] * (SIZE // 13)})})),
+     lambda: as_json(_configured({"ports": [{"name": "a"}] * (SIZE // 13)}))),
+    ("a configuration with a list for a name", "configmaps", APPLY,
+     lambda: as_json({**_THERE, "metadata": {"name": [0] * (SIZE // 2)}})),
+    ("a configuration of finalizers, one of them twice", "configmaps", APPLY,
+     lambda: as_json({**_THERE, "metadata": {"name": "there", "finalizers": [
+         *(f"a/{n}" for n in range(SIZE // 11)), "a/7"]}})),
+    ("a configuration of variables with names of many types", "podtemplates", APPLY,
+     lambda: as_json(_configured({"env": [{"name": (f"E{n}", n, n + 0.5, True)[n % 4]} for n in range(SIZE // 17)]}))),
+    ("a configuration of variables, the last unlike all others", "podtemplates", APPLY,
+     lambda: as_json(_configured({"env": [*({"name": f"E{n}"} for n in range(SIZE // 17)), {"name": "a", "x": 1}]}))),
     ("owners of values", "configmaps", MERGE_PATCH,
      lambda: as_json({"metadata": {"managedFields": [
          {**_owner(1), "fieldsV1": {"f:x": {f'v:"{n}"': {} for n in range(SIZE // 15)}}}]}})),

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress, islice
-from operator import itemgetter
+from operator import itemgetter, not_
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
@@ -93,11 +93,12 @@ class Columns(ABC):
         objects = [values[index] for index in present] if len(present) < len(values) else values
         known = schema.properties
         names = set(chain.from_iterable(objects))
-        if not names <= known.keys():
+        unknown = names.difference(known)
+        if unknown:
+            names -= unknown
             if self.knows_all(schema):
-                others = (at for at, one in zip(present, objects, strict=True) if not one.keys() <= known.keys())
-                found.update(islice(others, self.enough))
-            names &= known.keys()
+                having_some = compress(present, map(not_, map(unknown.isdisjoint, objects)))
+                found.update(islice(having_some, self.enough))
         for name, (having, column) in _columns(objects, present, names):
             wrong = self.among(known[name].schema, column, schema)
             if wrong:
