@@ -174,8 +174,7 @@ class _Walk:
             return
         self.unsearched += pairs is not None
         seen: set[str] = set()
-        counts = Counter(map(itemgetter(0), pairs or ()))
-        untold = set(compress(counts, map((1).__lt__, counts.values())))  # keys that are there more than once
+        untold = _more_than_once(pairs, value) if pairs is not None else set()
 
         def are_told(run: Sequence[tuple[str, Any]]) -> bool:
             """Whether there is nothing to tell of some texts but what is told already."""
@@ -369,6 +368,14 @@ _READERS: Final[dict[str, Callable[[_Walk, Any], None]]] = {
     s.MICRO_TIME: lambda walk, value: walk.text(value, times.parse_micro_time),
     s.DURATION: lambda walk, value: walk.text(value, times.parse_duration),
 }
+
+
+def _more_than_once(pairs: Sequence[tuple[str, Any]], names: Collection[str]) -> set[str]:
+    """Which of the names of some members are there more than once; all of them where these are few."""
+    if len(names) <= RUN:
+        return set(names)
+    counts = Counter(map(itemgetter(0), pairs))
+    return set(compress(counts, map((1).__lt__, counts.values())))
 
 
 def _harmful(values: list[Any], ending: frozenset[str]) -> list[Any]:
