@@ -47,6 +47,7 @@ UNSURE = (
     "a: 'b\n",
     "a: [b\nc: d\n",
     "a: b\n---\nc: d\n",
+    "a: b\n... c: d\n",
     "a: .inf\n",
     "~: a\n",
     "a: *x\n",

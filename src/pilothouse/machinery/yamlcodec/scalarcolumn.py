@@ -30,6 +30,7 @@ _ESCAPES: Final = {
 }  # fmt: skip
 _NUMBER: Final = re.compile(r"-?[1-9][0-9]{,14}(?:\.[0-9]{1,15})?|-?0\.[0-9]{1,15}|0")  # one that is the same in JSON
 _MERGE: Final = "<<"
+_DOCUMENTS: Final = ("---", "...")  # what begins or ends one at the start of a line
 _TRIES: Final = 24  # of values in flow style together
 
 
@@ -87,6 +88,8 @@ def _meaning(scalar: str) -> Any:
     first = scalar[0]
     if first in "'\"":
         return _quoted(scalar)
+    if scalar.startswith(_DOCUMENTS):
+        return ODD
     if first not in _PLAIN or (first in _CAREFUL and scalar[1:2] in ("", " ")) or _SIGN.search(scalar):
         return ODD
     return resolve(scalar)

@@ -33,6 +33,7 @@ _LONGEST_NAME: Final = 1_000  # characters; the parser's limit is 1024 with what
 _START: Final = "---"
 _AGAIN: Final = 4  # times a line comes at least, on the average
 _FEWER: Final = 4  # times less lines have to be the parser's
+_SOME: Final = 64  # lines
 _DOCUMENTS: Final = (_START, "...")
 _NAMES: Final = ("'", '"', "? ")  # how a member begins whose name is none of a table's
 
@@ -123,7 +124,7 @@ class _Table:
         # What the parser has to read, and where it belongs: an object, or a place in a list.
         self._regions: list[str] = []
         self._places: list[tuple[Any, int]] = []
-        self._left = len(lines) // _FEWER + _FEWER
+        self._left = len(lines) // _FEWER + _SOME  # lines that the parser may be given
 
     def read(self) -> tuple[Any, list[str]]:
         """The value, and names that are there twice. Raises Misplaced, YAMLError."""
