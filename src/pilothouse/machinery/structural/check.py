@@ -285,18 +285,21 @@ def _numbers(node: Node) -> Check | None:
 def _lists(node: Node) -> Check | None:
     raw, items = node.raw, node.items
     most, least = raw.get("maxItems"), raw.get("minItems")
-    one = _later(items) if items is not None else None
+    made: list[Check] = []  # of the items, when some are first met
 
     def members(value: Any) -> bool:
         if most is not None and len(value) > most:
             return False
         if least is not None and len(value) < least:
             return False
-        if one is not None and not all(map(one, value)):
-            return False
+        if items is not None and value:
+            if not made:
+                made.append(check(items))
+            if not all(map(made[0], value)):
+                return False
         return not raw.get("uniqueItems") or not unique.repeated(map(unique.identity, value))
 
-    return members if one is not None or most is not None or least is not None or raw.get("uniqueItems") else None
+    return members if items is not None or most is not None or least is not None or raw.get("uniqueItems") else None
 
 
 def _later(node: Node) -> Check:

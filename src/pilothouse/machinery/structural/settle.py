@@ -24,6 +24,7 @@ Settle = Callable[[Any], bool]
 
 _DICT: Final = frozenset((dict,))
 _FILLED: Final = frozenset((dict, list, type(None)))  # where a default may be missing
+_NO_FLOATS: Final = frozenset((str, int, bool, type(None)))
 _MANY: Final = 64  # items that are worth a look at all of them together
 _LEAST: Final = -(2**63)
 _MOST: Final = 2**63 - 1
@@ -273,7 +274,8 @@ def _keep_whole(node: Node, value: Any) -> Any:
             if child is not None and name not in node.own:
                 value[name] = _keep_whole(child, item)
     elif value.__class__ is list and node.items is not None:
-        value[:] = [_keep_whole(node.items, item) for item in value]
+        items = node.items
+        value[:] = [item if item.__class__ in _NO_FLOATS else _keep_whole(items, item) for item in value]
     return value
 
 
