@@ -348,6 +348,24 @@ PATCHES: Final[tuple[tuple[str, str, str, Callable[[], bytes]], ...]] = (
                       *[{"op": "replace", "path": "/x" + "/a" * 500, "value": 1}] * (SIZE // 1050)])),
     ("variables with maps for names", "podtemplates", STRATEGIC_PATCH,
      lambda: as_json(_in_template({"env": [{"name": {"a": n}} for n in range(SIZE // 24)]}))),
+    ("one container again and again", "pods", STRATEGIC_PATCH,
+     lambda: as_json({"spec": {"containers": [
+         {"name": "c", "image": "i", "ports": [{"containerPort": 80}], "env": [{"name": "A", "value": "b"}]}
+     ] * (SIZE // 101)}})),
+    ("empty tolerations, and one of the wrong type", "pods", STRATEGIC_PATCH,
+     lambda: as_json({"spec": {"tolerations": [*[{}] * (SIZE // 4), {"key": 1}]}})),
+    ("a whole float behind many tolerations of the wrong type", "pods", STRATEGIC_PATCH,
+     lambda: as_json({"spec": {"tolerations": [
+         *[{"key": n} for n in range(SIZE // 15)], {"tolerationSeconds": 1.0}
+     ]}})),
+    ("a member twice beside many lists", "configmaps", MERGE_PATCH,
+     lambda: b'{"y":1,"x":{' + b",".join(b'"k%d":["a"]' % n for n in range(SIZE // 15)) + b'},"y":1}'),
+    ("half a sign behind many members", "configmaps", MERGE_PATCH,
+     lambda: b'{"data":{' + b",".join(b'"k%d":1' % n for n in range(SIZE // 12)) + b',"z":"\\ud800"}}'),
+    ("bytes that are no UTF-8 in many names", "configmaps", MERGE_PATCH,
+     lambda: b'{"x":[' + b",".join(b'{"\x80%d":[{}]}' % n for n in range(SIZE // 16)) + b"]}"),
+    ("brackets in texts", "configmaps", MERGE_PATCH,
+     lambda: b'{"x":[' + fill(b'"{[]",') + b'"["]}'),
     ("variables to retain", "podtemplates", STRATEGIC_PATCH,
      lambda: as_json(_in_template({"env": [{**one, "value": "", "$retainKeys": ["name"]} for one in _VARIABLES]}))),
 )  # fmt: skip

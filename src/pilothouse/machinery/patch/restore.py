@@ -9,7 +9,8 @@ one type are looked at together, as a document may have very many of them.
 
 from __future__ import annotations
 
-from itertools import chain
+from bisect import bisect_left
+from itertools import chain, compress
 from typing import Any, Final
 
 from pilothouse.kit.runs import RUN, doubtful
@@ -70,15 +71,16 @@ def _first(schema: Schema, values: list[Any]) -> _Problem | None:
 
 def _first_in_structs(schema: Schema, values: list[Any]) -> _Problem | None:
     first = None
-    names = set(chain.from_iterable(filter(None, values)))
+    left = list(compress(range(len(values)), values))  # places of those that are not empty
+    names = set(chain.from_iterable(map(values.__getitem__, left)))
     for name, field in schema.properties.items():
         if name not in names:
             continue
-        places = [at for at, value in enumerate(values) if value and name in value]
+        places = [at for at in left if name in values[at]]
         found = _first(field.schema, [values[at][name] for at in places])
         if found is not None:
             first = places[found[0]], found[1]
-            values = values[: first[0]]  # a later field counts only if it is of an earlier one
+            left = left[: bisect_left(left, first[0])]  # a later field counts only if it is of an earlier one
     return first
 
 
