@@ -80,19 +80,14 @@ class BlockForm:
     """Reads the lines of one text, one after the other."""
 
     def __init__(self) -> None:
+        self.has_odd = False  # whether any line was odd
         self._places: dict[tuple[Open, bool, int | None], Place] = {}
         self._left = _MOST_STEPS
 
     def read(self, lines: Iterable[bytes]) -> list[Step]:
         """What the lines mean, from where nothing is open. Raises OtherForm if they are too many different ones."""
-        steps: list[Step] = []
-        add = steps.append
-        place = self._place((), pending=True)
-        for line in lines:
-            step = place[line]
-            place = step.behind
-            add(step)
-        return steps
+        step = Step(b"", b"", self._place((), pending=True))
+        return [step := step.behind[line] for line in lines]
 
     def _place(self, opened: Open, pending: bool, odd: int | None = None) -> Place:
         found = self._places.get((opened, pending, odd))
@@ -107,7 +102,7 @@ class BlockForm:
             raise OtherForm
         column = indent_of(line)
         if place.odd is not None and (column > place.odd or column == len(line)):
-            return Step(b"", b"", place, odd=True)
+            return self._odd(place)
         if column == len(line):
             return Step(b"", b"", place)
         reader = _Reader(place.open, place.pending and place.odd is None)
@@ -115,9 +110,13 @@ class BlockForm:
             reader.read(line)
         except OtherForm:
             kept = tuple(one for one in place.open if one[0] <= column)
-            return Step(b"", b"", self._place(kept, pending=False, odd=column), odd=True)
+            return self._odd(self._place(kept, pending=False, odd=column))
         text, kinds = b"".join(reader.text), b"".join(reader.kinds)
         return Step(text, kinds, self._place(tuple(reader.open), reader.pending))
+
+    def _odd(self, behind: Place) -> Step:
+        self.has_odd = True
+        return Step(b"", b"", behind, odd=True)
 
 
 def begins_some(line: bytes) -> bool:

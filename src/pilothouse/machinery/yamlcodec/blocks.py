@@ -47,6 +47,7 @@ _TEXT: Final = re.compile(  # begins with its quotes, which are found at once
 )
 _SAMPLES: Final = 4  # places whose lines tell what the others are
 _SAMPLE: Final = 2 << 10  # bytes
+_FEW: Final = 16  # items or members
 _LEAST: Final = 4  # lines that are worth a cut
 _SHORT: Final = 10  # lines of an item or a member that stays where others are cut out
 _KEPT: Final = b"!"  # makes a line odd
@@ -96,7 +97,7 @@ class Blocks:
             self._lines[bisect_right(self._first, number) - 1] += _KEPT
         self._form = BlockForm()
         self._steps = self._form.read(self._lines)
-        self._odd = [at for at, step in enumerate(self._steps) if step.odd]
+        self._odd = [at for at, step in enumerate(self._steps) if step.odd] if self._form.has_odd else []
         self._parts = self._planned() if self._odd else []
 
     def _numbers(self) -> Sequence[int]:
@@ -238,9 +239,18 @@ def by_name(text: bytes) -> tuple[Any, bool]:
     """The value of JSON, with members by name, and whether surely none is there twice."""
     value = jsonpieces.loads(text)
     ordered = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    if ordered == text:
-        return value, True
-    return jsonpieces.loads(ordered), len(ordered) == len(text)
+    if ordered != text:
+        value = _outside_by_name(value)
+        if orjson.dumps(value) != ordered:
+            value = jsonpieces.loads(ordered)
+    return value, len(ordered) == len(text)
+
+
+def _outside_by_name(value: Any) -> Any:
+    """The value with those objects by name that are in no long list or object: in documents, others often are."""
+    if value.__class__ is dict and len(value) <= _FEW:
+        return {name: _outside_by_name(value[name]) for name in sorted(value)}
+    return [*map(_outside_by_name, value)] if value.__class__ is list and len(value) <= _FEW else value
 
 
 def _cut(text: bytes) -> tuple[bytes, list[bytes], list[bytes]]:
