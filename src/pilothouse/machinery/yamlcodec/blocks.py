@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Final
 
 import orjson
@@ -47,6 +47,7 @@ _TEXT: Final = re.compile(  # begins with its quotes, which are found at once
 )
 _SAMPLES: Final = 4  # places whose lines tell what the others are
 _SAMPLE: Final = 2 << 10  # bytes
+_MOST_STRAY: Final = 16  # quotes
 _FEW: Final = 16  # items or members
 _LEAST: Final = 4  # lines that are worth a cut
 _SHORT: Final = 10  # lines of an item or a member that stays where others are cut out
@@ -88,10 +89,10 @@ class Blocks:
         for end in _GO_ON:
             text = text.replace(end, end[:1] + BREAK)
         self._text = text
-        signs, self._words, self._texts = _cut(text)
-        if BREAK in text and BREAK in b"".join(self._texts):
+        self._cut = _Cut(text)
+        if BREAK in text and BREAK in b"".join(self._cut.texts):
             raise OtherForm  # a text in quotes goes on in the next line
-        self._lines = signs.split(b";")
+        self._lines = self._cut.signs()
         self._first = self._numbers()
         for number in kept:
             self._lines[bisect_right(self._first, number) - 1] += _KEPT
@@ -110,9 +111,7 @@ class Blocks:
         """The value of the text, and what strict decoding finds; None where not all of it is sure. Raises OtherForm."""
         if self._odd:
             return None
-        text = _form(self._steps)
-        kinds = b"".join([step.kinds for step in self._steps])
-        value, unique = by_name(filled(text, kinds, self._words, self._texts))
+        value, unique = by_name(self._cut.filled(self._steps, _form(self._steps)))
         if unique:
             return value, []
         return value, self._repeated()
@@ -200,11 +199,10 @@ class Blocks:
         lines = self._text.split(b"\n")
         if not self._parts:
             return []
-        _, words, texts = _cut(b"\n".join([b"\n".join(lines[part.start : part.end]) for part in self._parts]))
+        cut = _Cut(b"\n".join([b"\n".join(lines[part.start : part.end]) for part in self._parts]))
         steps = [self._form.read(self._lines[part.start : part.end]) for part in self._parts]
         text = b"[%b]" % b",".join(map(_form, steps))
-        kinds = b"".join([step.kinds for of_part in steps for step in of_part])
-        values, unique = by_name(filled(text, kinds, words, texts))
+        values, unique = by_name(cut.filled([*chain.from_iterable(steps)], text))
         if not unique and self._repeated():
             raise OtherForm
         return [
@@ -220,7 +218,7 @@ def is_regular(data: bytes) -> bool:
     lines = [line for sample in samples for line in sample]
     if len(data) < _SAMPLES * _SAMPLE:
         return True
-    signs = _cut(b"\n".join(lines))[0].split(b";")
+    signs = _Cut(b"\n".join(lines)).signs()
     return 2 * sum(map(begins_some, signs)) > len(signs)
 
 
@@ -253,20 +251,32 @@ def _outside_by_name(value: Any) -> Any:
     return [*map(_outside_by_name, value)] if value.__class__ is list and len(value) <= _FEW else value
 
 
-def _cut(text: bytes) -> tuple[bytes, list[bytes], list[bytes]]:
-    """The signs, the words with `"` for those in quotes, and what is in the quotes, as in JSON."""
-    bare, texts = _without_texts(b"\n%b\n" % text)
-    spaced = b' " '.join(bare)
-    bared = b'"'.join(bare)
-    if b"- " in bared or b"-\n" in bared:
-        bared = bared.replace(b"- ", b"\1 ").replace(b"-\n", b"\1\n")
-        spaced = spaced.replace(b"- ", b"\1 ").replace(b"-\n", b"\1\n")
-    signs = WORD.join(bared.translate(_AS_SIGNS).split())[1:-1]
-    if b"!" in signs:
-        while b"a!a" in signs:
-            signs = signs.replace(b"a!a", WORD)
-        signs = signs.replace(b"a!", WORD)
-    return signs, spaced.translate(_AS_WORDS).split(), texts
+class _Cut:
+    """A text without what is in quotes, in one line each."""
+
+    def __init__(self, text: bytes) -> None:
+        self._bare, self.texts = _without_texts(b"\n%b\n" % text)
+
+    def signs(self) -> list[bytes]:
+        """The signs of each line."""
+        signs = WORD.join(_dashed(b'"'.join(self._bare)).translate(_AS_SIGNS).split())[1:-1]
+        if b"!" in signs:
+            while b"a!a" in signs:
+                signs = signs.replace(b"a!a", WORD)
+            signs = signs.replace(b"a!", WORD)
+        return signs.split(b";")
+
+    def filled(self, steps: Sequence[Step], text: bytes) -> bytes:
+        """The JSON text that steps made, with the words and the texts. Raises OtherForm."""
+        words = _dashed(b' " '.join(self._bare)).translate(_AS_WORDS).split()
+        return filled(text, b"".join([step.kinds for step in steps]), words, self.texts)
+
+
+def _dashed(text: bytes) -> bytes:
+    """With a sign for each dash that no word follows at once."""
+    if b"- " in text or b"-\n" in text:
+        text = text.replace(b"- ", _DASH + b" ").replace(b"-\n", _DASH + b"\n")
+    return text
 
 
 def _without_texts(text: bytes) -> tuple[list[bytes], list[bytes]]:
@@ -274,8 +284,8 @@ def _without_texts(text: bytes) -> tuple[list[bytes], list[bytes]]:
     if b'"' not in text and b"'" not in text:
         return [text], []
     if b"'" not in text and b"\\" not in text:
-        parts = text.split(b'"')
-        if len(parts) % 2 and b"\n" not in b"".join(parts[1::2]):
+        parts = _in_lines(text.split(b'"'))
+        if parts is not None:
             return parts[::2], parts[1::2]
     parts = _TEXT.split(text)
     bare, texts = parts[::2], [part[1:-1] for part in parts[1::2]]
@@ -285,3 +295,15 @@ def _without_texts(text: bytes) -> tuple[list[bytes], list[bytes]]:
         if part[0] == 0x27:
             texts[at] = texts[at].replace(b"''", b"'").replace(b"\\", b"\\\\").replace(b'"', b'\\"')
     return bare, texts
+
+
+def _in_lines(parts: list[bytes]) -> list[bytes] | None:
+    """The parts between quotes, where each second one has no break in it; None where too many quotes are odd."""
+    start = 1
+    for _ in range(_MOST_STRAY):
+        odd = next((at for at in range(start, len(parts), 2) if b"\n" in parts[at]), len(parts) - len(parts) % 2)
+        if odd == len(parts) - len(parts) % 2 and len(parts) % 2:
+            return parts
+        start = min(odd, len(parts) - 1)
+        parts[start - 1 : start + 1] = [parts[start - 1] + _STRAY + parts[start]]
+    return None

@@ -36,6 +36,7 @@ _SECOND: Final = (b"\n---", b"\n...", b"\r---", b"\r...")  # what may begin anot
 _BEHIND: Final = "did not find expected <document start>"  # of what stands behind the only document that is read
 _CONTENT_BEHIND: Final = "unexpected content after document"  # the same of JSON
 _CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r")
+_NO_SIGNS: Final = bytes(byte for byte in range(256) if byte not in b'"[]{}')
 _BREAKS: Final = bytes.maketrans(b"\r", b"\n")
 _NONE: Final = type(None)
 _SMALL: Final = 4  # so many times less of a document has to be left by `blocks`
@@ -70,7 +71,7 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
         if in_flow:
             found = _nearly_json(data)
         if found is None:
-            checked = _check_first(data, aliases, len(data) if in_flow else _BEGINNING)
+            checked = _check_first(data, aliases, len(data) if in_flow or _is_unbalanced(data) else _BEGINNING)
             found = (_as_flow(data) if in_flow else None) or _shortly(data, aliases)
     return _built(data, aliases, checked=checked) if found is None else found
 
@@ -197,6 +198,14 @@ def _within(item: Any) -> list[str]:
 def duplicates_text(repeated: list[str]) -> str:
     """How an error shows repeated keys."""
     return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
+
+
+def _is_unbalanced(data: bytes) -> bool:
+    """Whether quotes or brackets are likely to be broken: what is wrong is better looked for before anything else."""
+    signs = data.translate(None, _NO_SIGNS)
+    return bool(
+        signs.count(b'"') % 2 or signs.count(b"[") != signs.count(b"]") or signs.count(b"{") != signs.count(b"}")
+    )
 
 
 def _is_text(data: bytes) -> bool:
