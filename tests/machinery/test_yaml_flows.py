@@ -145,6 +145,7 @@ def test_random_values_are_what_their_events_say(seed: int) -> None:
 
 
 _LINES = "".join(f"- {{name: a{place}, value: [{place}, 'x']}}\n" for place in range(400))
+_NAMED = "".join(f"  a{place}: {{v: [{place}, 'x']}},\n" for place in range(400))
 _TORN = "".join(f"  {{name: a{place},\n   value: [{place}, 'x']}},\n" for place in range(400))
 
 
@@ -155,9 +156,12 @@ _TORN = "".join(f"  {{name: a{place},\n   value: [{place}, 'x']}},\n" for place 
         ("x:\n" + _LINES.replace("a200,", "a200, # here\n "), Items),
         ("x:\n" + _LINES.replace("a200,", "a200, name: b,"), Items),
         ("x:\n" + _LINES.replace(", value", ",\n   value"), Items),
-        ("x: [\n" + _TORN + "]\ny: z\n", Whole),
-        ("x: a\ny: z\nx: [\n" + _TORN + "]\nx: z\n", Whole),
-        ("x: {a: [" + _TORN.replace("\n", "") + "]}\ny: z\n", Whole),
+        ("x: [\n" + _TORN + "]\ny: z\n", Items),
+        ("x: a\ny: z\nx: [\n" + _TORN + "]\nx: z\n", Items),
+        ("x: {a: [" + _TORN.replace("\n", "") + "]}\ny: z\n", Items),
+        ("x: {\n" + _NAMED + "}\ny: z\n", Whole),
+        ("x: a\ny: z\nx: {\n" + _NAMED + "}\nx: z\n", Whole),
+        ("x: {a: {" + _NAMED.replace("\n", "") + "}}\ny: z\n", Whole),
     ],
 )
 def test_flow_style_is_cut_out_of_a_document(text: str, kind: type) -> None:
@@ -193,6 +197,20 @@ _WORDS = ",\n    ".join(f"a{place}, {place}, yes" for place in range(400))
 )
 def test_long_flow_style_in_several_lines(text: str) -> None:
     data = text.encode()
+    assert _read(data, read.loads_noting) == _read(data, lambda data: read._built(data, aliases=True))
+
+
+_OBJECTS = ",\n  ".join(f"{{name: a{place}, value: [{place}]}}" for place in range(1500))
+
+
+@pytest.mark.parametrize(
+    "odd", ["&x a", "{a: 1, a: 2}", "!!str 1", "a: b", "{<<: {a: b}}", "[a", "}", "'", "{a: b}: c", ","]
+)
+@pytest.mark.parametrize(
+    "around", ["x: [{}]\ny: z\n", "x:\n- [{}]\n", "{{x: [{}], y: z}}\n", "x: |\n  {}\n", "x: {{{}}}\n"]
+)
+def test_an_odd_item_among_many_in_flow_style(around: str, odd: str) -> None:
+    data = around.format(_OBJECTS.replace("{name: a1000, value: [1000]}", odd)).encode()
     assert _read(data, read.loads_noting) == _read(data, lambda data: read._built(data, aliases=True))
 
 

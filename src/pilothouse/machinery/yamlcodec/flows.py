@@ -130,13 +130,14 @@ def _lists(data: bytes) -> Iterator[Span]:
 def _items(data: bytes, start: int, end: int, between: bytes) -> Iterator[Span]:
     """The items of a list that are read together: all of them, or part by part."""
     texts = data[start + len(between) : end].split(between)
-    for first, behind, values in _parts(texts):
+    for first, behind, values in parts(texts):
         begins = start + sum(map(len, texts[:first])) + first * len(between)
         ends = begins + sum(map(len, texts[first:behind])) + (behind - first) * len(between)
         yield Span(begins, ends, between, b"", Items(values))
 
 
-def _parts(texts: list[bytes]) -> Iterator[tuple[int, int, list[Any]]]:
+def parts(texts: list[bytes]) -> Iterator[tuple[int, int, list[Any]]]:
+    """Which of some texts can be read together, from which one to which, and their values."""
     bad = 0
     todo = [(0, len(texts))]
     while todo and bad < _MOST_BAD:

@@ -26,6 +26,7 @@ from pilothouse.machinery.yamlcodec.alike import (
 from pilothouse.machinery.yamlcodec.cuts import NAME, QUOTED, SINGLE, TEXT, Read, Shortened, Span, Stride, without
 from pilothouse.machinery.yamlcodec.few import Few
 from pilothouse.machinery.yamlcodec.flows import flow_spans
+from pilothouse.machinery.yamlcodec.listed import Listed
 from pilothouse.machinery.yamlcodec.records import record_spans
 from pilothouse.machinery.yamlcodec.several import Several
 from pilothouse.machinery.yamlcodec.wrapped import Wrapped
@@ -40,7 +41,9 @@ def shortened(data: bytes, aliases: bool, read: Read) -> Shortened | None:
     `read` gives the value of a short document.
     """
     records = [*record_spans(data, read)]
-    items = [*_spans(data, b",", _ITEMS, records, aliases, read)]
+    # Where a bracket is missing the parser is likely to refuse the document: then little should be read before.
+    closed = all(data.count(opening) == data.count(closing) for opening, closing in ((b"[", b"]"), (b"{", b"}")))
+    items = [*_spans(data, b",", _ITEMS_IN_BRACKETS if closed else _ITEMS, records, aliases, read)]
     longer = sorted((*records, *flow_spans(data, items)), key=lambda span: span.start)
     lines = _COMMENTED_LINES if b" #" in data else _LINES
     spans = [*longer, *items, *_spans(data, b"\n", lines, longer, aliases, read)]
@@ -109,3 +112,4 @@ _ITEMS: Final[tuple[_Form, ...]] = (
     Wrapped(named=True),
     Wrapped(named=False),
 )
+_ITEMS_IN_BRACKETS: Final = (*_ITEMS, Listed())
