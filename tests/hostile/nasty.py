@@ -247,6 +247,23 @@ YAMLS: Final[tuple[Body, ...]] = (
     ("texts in quotes", "configmaps", lambda: _listed(b'- "a %d: %d"\n', 19)),
     ("objects of many forms", "configmaps", lambda: b"x:\n" + b"".join(map(_of_many_forms, range(SIZE // 22)))),
     ("comments behind values", "configmaps", lambda: _listed(b" k%d: v # %d\n", 20)),
+    ("JSON with an anchor", "configmaps", lambda: b'{"x":[\n' + fill(b'{"a":"b"},\n') + b'&a "c"]}'),
+    (
+        "JSON with a member twice in many lines",
+        "configmaps",
+        lambda: b'{"y":1,"x":[\n' + fill(b'{"a":"b"},\n') + b'{}],"y":1}',
+    ),
+    ("JSON that does not end", "configmaps", lambda: b'{"x":[\n' + fill(b'{"a":["b"]},\n') + b"{}}"),
+    (
+        "members twice in a flow of several lines",
+        "configmaps",
+        lambda: b"x: {" + b"".join(b"k%d: v,\n  " % (n % 1000) for n in range(SIZE // 11)) + b"a: b}",
+    ),
+    (
+        "an odd item in a long flow",
+        "configmaps",
+        lambda: b"x: [" + b"".join(b"{a: b%d},\n  " % n for n in range(SIZE // 16)) + b"&c {d: e}]",
+    ),
 )
 
 _ADD: Final = {"op": "add", "path": "/data/a", "value": "b"}
