@@ -19,7 +19,8 @@ FAILURES = (
 # More of them, which only those meet who try anything (tests/conformance/expected has most of them).
 MORE_FAILURES = (
     *FAILURES, "unknown patch type: ", "map: map[", "The order in patch list:",
-    "unable to find api field in struct ", "list element types are not identical: ", "expected slice or array type, but got: ",
+    "unable to find api field in struct ", "list element types are not identical: ",
+    "expected slice or array type, but got: ",
     "merging lists cannot yet be specified", "expected a []interface {}",
     "expected a map[string]interface {}", "converting (", "strconv.ParseUint: ",
     "resourceVersion", "target.kind: ", "target.name: ", "failed to prune fields: ",
