@@ -199,6 +199,12 @@ JSONS: Final[tuple[Body, ...]] = (
     ("ports, and a member twice in the last one", "services",
      lambda: b'{"spec":{"ports":[' + b",".join(b'{"name":"p%d","port":80}' % n for n in range(SIZE // 27))
      + b',{"name":"a","name":"a"}]}}'),
+    ("bytes with padding among them", "configmaps", lambda: b'{"binaryData":{"a":"YWI=' + fill(b"YWJj") + b'"}}'),
+    ("ports, and a number that is too great for one", "services",
+     lambda: b'{"spec":{"ports":[' + b",".join(b'{"name":"p%d","port":80}' % n for n in range(SIZE // 27))
+     + b',{"port":1e300}]}}'),
+    ("unknown members, and an amount that is none", "resourcequotas",
+     lambda: b'{"spec":{' + b",".join(b'"k%d":1' % n for n in range(SIZE // 10)) + b',"hard":{"cpu":"x"}}}'),
     ("scopes that are selected", "resourcequotas",
      lambda: b'{"spec":{"scopeSelector":{"matchExpressions":['
      + b",".join(b'{"scopeName":"a%d"}' % n for n in range(SIZE // 22)) + b"]}}}"),
