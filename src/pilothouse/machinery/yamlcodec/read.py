@@ -57,19 +57,22 @@ def loads(data: bytes) -> Any:
 
 def loads_noting(data: bytes) -> tuple[Any, list[str]]:
     """The same, and what strict decoding finds: `line 7: key "k" already set in map`."""
-    in_flow = data.startswith((b"{", b"["))
+    in_flow, fault = data.startswith((b"{", b"[")), None
     if in_flow:
         # Most clients send JSON as YAML; that is twenty times faster to read.
-        found = _dense_json(data) or _as_json(data)
+        try:
+            found = _dense_json(data) or _as_json(data)
+        except orjson.JSONDecodeError as wrong:
+            found, fault = None, wrong
         if found is not None:
             return found
     if b"\r\n" in data and b"\r\r" not in data:
-        data = data.replace(b"\r\n", b"\n")  # both end a line and mean the same
+        data, fault = data.replace(b"\r\n", b"\n"), None  # both end a line and mean the same
     aliases = _ALIAS.search(data) is not None
     found, checked = None, False
     if len(data) >= _LONG and _is_text(data):
         if in_flow:
-            found = _nearly_json(data)
+            found = _nearly_json(data, fault)
         if found is None:
             checked = _check_first(data, aliases, len(data) if in_flow or _is_unbalanced(data) else _BEGINNING)
             found = (_as_flow(data) if in_flow else None) or _shortly(data, aliases)
@@ -79,7 +82,7 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
 def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
     """The value of a document that is JSON, and its members that are there twice; None where it is none.
 
-    Also where such a member stands in one of many lines, which are told.
+    Also where such a member stands in one of many lines, which are told. May raise orjson.JSONDecodeError.
     """
     if data[-1:].isspace() and data.rstrip(b" \r\n").endswith(b"\t"):
         return None  # a tab begins no token, also where none follows
@@ -93,7 +96,9 @@ def _as_json(data: bytes) -> tuple[Any, list[str]] | None:
         if b"\n" in lines or b"\r" in lines or has_digits(data, _HUGE):
             return None
         return ordered(value), _repeated(data)
-    except (orjson.JSONDecodeError, RecursionError, ValueError):
+    except orjson.JSONDecodeError:
+        raise
+    except (RecursionError, ValueError):
         return None
 
 
@@ -107,19 +112,25 @@ def _dense_json(data: bytes) -> tuple[Any, list[str]] | None:
         return None
 
 
-def _nearly_json(data: bytes) -> tuple[Any, list[str]] | None:
-    """The value of a document that is JSON but for some places; None where it is less. Raises YAMLError."""
+def _nearly_json(data: bytes, fault: orjson.JSONDecodeError | None) -> tuple[Any, list[str]] | None:
+    """The value of a document that is JSON but for some places; None where it is less. Raises YAMLError.
+
+    `fault`: what is wrong with it as JSON, if that is known.
+    """
     if not same_in_yaml(data):
         return None
     end = len(data)
     try:
-        jsonpieces.loads(data)
+        if fault is None:
+            jsonpieces.loads(data)
     except orjson.JSONDecodeError as wrong:
-        stop = stop_of(data, wrong)
-        _check_near(data, stop)
-        end = stop if wrong.msg.startswith(_CONTENT_BEHIND) else end
+        fault = wrong
     except RecursionError:
         return None
+    if fault is not None:
+        stop = stop_of(data, fault)
+        _check_near(data, stop)
+        end = stop if fault.msg.startswith(_CONTENT_BEHIND) else end
     short = without(data, json_spans(data[:end]))
     return _read_short(short) if len(short.text) < len(data) - end // 2 else None
 
