@@ -53,6 +53,14 @@ def data(members: bytes) -> bytes:
     return b"\xa1" + text("data") + b"\xbf" + members + b"\xff"
 
 
+def ports(size: int) -> Iterator[bytes]:
+    """Ports of two shapes."""
+    for number in range(size // 60):
+        port = text("containerPort") + b"\x1a" + number.to_bytes(4, "big")
+        yield b"\xa2" + port + text("name") + text(f"p{number}")
+        yield b"\xa3" + port + text("hostIP") + text("a") + text("name") + text("b")
+
+
 def numbered(value: bytes, size: int = SIZE) -> bytes:
     return b"".join(text(str(number)) + value for number in range(size // 8))
 
@@ -177,6 +185,10 @@ CBORS: Final[tuple[Body, ...]] = (
     ("bytes of any length for finalizers", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("finalizers") + listed(any_bytes(4096))),
     ("noise for texts", "configmaps", lambda: b"\xa1" + text("data") + small((*_NOISE, b"\x9f\x01\xff"))),
+    ("ports in turns, and bytes behind", "pods",
+     lambda: containers(b"\x81\xa1" + text("ports") + b"\x9f" + b"".join(ports(SIZE)) + b"\xff") + b"\0"),
+    ("bad names", "services",
+     lambda: b"\xa1" + text("spec") + b"\xa1" + text("ports") + listed(b"\xa2\x44por\xff\x01\x44name\x41a")),
     ("owners", "configmaps",
      lambda: b"\xa1" + text("metadata") + b"\xa1" + text("ownerReferences") + listed(b"\xa0")),
     ("managed fields", "configmaps",

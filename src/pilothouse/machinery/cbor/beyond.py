@@ -50,7 +50,8 @@ class Beyond(Places):
 
     def _ended(self, made: dict[str, Any], depth: int) -> dict[str, Any]:
         """An object at its end."""
-        self._show(made, depth)
+        if depth in self.waiting:
+            self._show(made, depth)
         if depth not in self.misnamed:
             return made
         self.misnamed.discard(depth)

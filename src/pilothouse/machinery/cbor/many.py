@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import repeat
 from typing import Any, Final
 
 import orjson
 
 from pilothouse.machinery.cbor import firsts, rows, runs, strings
-from pilothouse.machinery.cbor.firsts import SHORT
 from pilothouse.machinery.cbor.model import MAX_DEPTH, TOO_DEEP, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.steps import STRETCH, Steps
 from pilothouse.machinery.cbor.tables import Rows, Table
@@ -112,18 +111,10 @@ class Many(Steps):
         """Takes members of an object whose values are short strings, or have one shape. The place behind them, and how
         many are left: as many as before where a name is there twice.
         """
-        data = self.data
-        value = data[at + SHORT[data[at]]] if 0x40 <= data[at] < 0x78 and len(data) - at > FEW * 2 else 0
-        names: Sequence[str] = ()
-        values: Sequence[Any] = ()
-        behind, room = at, 0
-        if 0x40 <= value < 0x80:
-            latin, texts, behind = strings.pairs(data, self.text, at, left if 0 <= left < _PAIRS else _PAIRS, value)
-            names = self._names(latin, value, depth)
-            values = self._decoded(texts, names, value, depth) if names else ()
-        elif 0x80 <= value < 0xC0:
+        names, values, length, room = self._strings_paired(at, left, depth)
+        if len(values) < FEW:
             names, values, length, room = self._tabled(at, left, depth, named=True)
-            behind = at + length
+        behind = at + length
         if not values:
             return at, left
         before = len(made)
@@ -136,6 +127,16 @@ class Many(Steps):
         if self.room < 4 * len(made):
             raise CBORTooLong
         return behind, left - len(names)
+
+    def _strings_paired(self, at: int, left: int, depth: int) -> Rows:
+        """The next members of an object, as far as their values are short strings of the kind that names are of."""
+        first = self.data[at]
+        if not 0x40 <= first < 0x80:
+            return Rows([], [], 0, 0)
+        most = left if 0 <= left < _PAIRS else _PAIRS
+        latin, texts, behind = strings.pairs(self.data, self.text, at, most, first)
+        names = self._names(latin, first, depth)
+        return Rows(names, self._decoded(texts, names, first, depth) if names else [], behind - at, 0)
 
     def _names(self, latin: list[str], first: int, depth: int) -> list[str]:
         """Names of one kind, which have a sign for each byte; none if they are refused."""

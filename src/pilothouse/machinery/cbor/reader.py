@@ -17,7 +17,7 @@ from pilothouse.machinery.cbor.many import FEW, LEAST, Many
 from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES, CBORError, CBORTooLong
 from pilothouse.machinery.cbor.numbers import FORMS
 from pilothouse.machinery.cbor.places import ITEM, TAG
-from pilothouse.machinery.cbor.texts import ENCODED, only_base64, settle, time_text
+from pilothouse.machinery.cbor.texts import BAD, ENCODED, only_base64, settle, time_text
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
@@ -249,15 +249,27 @@ class _Reader(Many):
 
     def _key(self, at: int, depth: int) -> str:
         """The name of a member, whatever it is."""
+        if LONGER[self.data[at]] == 1:
+            begin = at + 2
+            self.at = begin + self.data[at + 1]
+            key = self.text[begin : self.at]
+            if key.isascii():
+                return key
         major = self.data[at] >> 5
         if major == model.BYTES or major == model.TEXT:
-            raw = self._string(major, *head(self.data, at)[1:])
+            if size := SHORT[self.data[at]]:
+                self.at = at + size
+                raw = self.data[at + 1 : self.at]
+            else:
+                raw = self._string(major, *head(self.data, at)[1:])
+            if BAD not in (key := raw.decode("utf-8", "replace")):
+                return key
+            if major == model.BYTES:
+                self.misnamed.add(depth)
+                return raw.decode("utf-8", "surrogateescape")
             try:
                 return raw.decode()
             except UnicodeDecodeError:
-                if major == model.BYTES:
-                    self.misnamed.add(depth)
-                    return raw.decode("utf-8", "surrogateescape")
                 self._refuse_name("cbor: invalid UTF-8 string", depth)
                 return ""
         self._refuse_name(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string", depth)

@@ -22,8 +22,10 @@ _MORE: Final = 8  # bytes by which an item may be longer than others
 _SHAPES: Final = 12  # in one list, or object
 _LEAST: Final = 1 << 9  # bytes that are read together, at first
 _MOST: Final = 1 << 14
-_INNER: Final = 16  # items of a container: where there are as many, they are worth a look for themselves
-_PLACES: Final = 40  # in an item
+_AT_LEAST: Final = 4  # items that are read together
+_INNER: Final = 15  # items of a list: where there are more, they are worth a look for themselves;
+_MEMBERS: Final = 23  # and of an object, whose number is in its first byte
+_PLACES: Final = 80  # in an item
 _FEW: Final = 3  # lengths of texts: where more were seen, there may be any
 
 _WHOLE: Final = r"[\x00-\x17\x20-\x37]|[\x18\x38].|[\x19\x39]..|[\x1a\x3a].{4}"
@@ -88,7 +90,7 @@ class _Look:
         if not 0x80 <= head < 0xC0:
             return self._scalar(at)
         named, count = head >= 0xA0, head & 31
-        if not deeper or count > _INNER:
+        if not deeper or count > (_MEMBERS if named else _INNER):
             raise _Odd
         self._between[-1] += self._text[at]
         self._room += (4 if named else 1) * count + 1 if count else 0
@@ -190,10 +192,11 @@ class _Form:
 
 class Table:
     """One for the items of a list, or for the members of an object if it is `named`. `plain`: with the numbers of
-    JSON. It looks at `_stretch` bytes together, as many as were good the last time; at `_each` for an item.
+    JSON. It looks at `_stretch` bytes together, as many as were good the last time, which are `_least` at first; or at
+    `_each` for an item.
     """
 
-    __slots__ = ("_each", "_forms", "_named", "_names", "_pattern", "_plain", "_stretch")
+    __slots__ = ("_each", "_forms", "_least", "_named", "_names", "_pattern", "_plain", "_stretch")
 
     def __init__(self, *, named: bool, plain: bool) -> None:
         self._named = named
@@ -201,8 +204,7 @@ class Table:
         self._names: dict[str, None] = {}
         self._forms: dict[Shape, _Form] = {}
         self._pattern: re.Pattern[str] | None = None
-        self._stretch = _LEAST
-        self._each = _LEAST
+        self._least = self._stretch = self._each = _LEAST
 
     def learn(self, text: str, at: int, deeper: int, most: int) -> int:
         """Looks at the first few items at `at`, in which `deeper` containers may be in each other. How long the pattern
@@ -211,7 +213,9 @@ class Table:
         text, at = text[at : at + _LOOKED_AT], 0
         try:
             for _ in range(_SOME):
-                at = self._look(text, at, deeper)
+                behind = self._look(text, at, deeper)
+                self._least = max(self._least, _AT_LEAST * (behind - at))
+                at = behind
         except (_Odd, IndexError):
             pass  # as many as there are
         before, self._pattern = self._pattern, None
@@ -230,6 +234,7 @@ class Table:
         if len(pattern) > most:
             return 0
         self._pattern = re.compile(pattern, re.DOTALL)
+        self._stretch = self._each = self._least
         return len(pattern)
 
     def take(self, text: str, at: int, most: int) -> Rows:
@@ -248,7 +253,7 @@ class Table:
         length = len(piece) - len(parts[-1])
         if good < len(between):
             length = next(islice(pattern.finditer(piece), good - 1, None)).end() if good else 0
-        self._stretch = min(4 * self._stretch, _MOST) if 2 * length > len(piece) else _LEAST
+        self._stretch = min(4 * self._stretch, _MOST) if 2 * length > len(piece) else self._least
         if good:
             self._each = length // good + _MORE
         values: list[Any] = [None] * good

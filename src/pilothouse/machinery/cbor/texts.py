@@ -26,6 +26,7 @@ _MANY: Final = 64  # members, which are worth a look at all of them together
 _TEXTS: Final = {str}
 _TEXTS_AND_NULL: Final = frozenset((str, type(None)))
 _PART: Final = 4096
+_SHORT: Final = 32  # signs of a name that is worth to be kept
 _BETWEEN: Final = "\0\1\2"  # rarely within a text; and no end of it is its beginning, so none is found across one
 BAD: Final = "\ufffd"  # stands for a byte that is no UTF-8
 _EPOCH: Final = datetime(1970, 1, 1)
@@ -104,7 +105,12 @@ def with_whole_names(value: dict[str, Any]) -> dict[str, Any]:
     """
     if len(value) > _MANY:
         return dict(zip(_whole_texts(list(value)), value.values(), strict=True))
+    if max(map(len, value), default=0) < _SHORT:
+        return dict(zip(map(_kept_name, value), value.values(), strict=True))
     return {whole_text(name): item for name, item in value.items()}
+
+
+_kept_name: Final = lru_cache(1024)(whole_text)
 
 
 def may_be_base64(schema: Schema | None) -> bool:
