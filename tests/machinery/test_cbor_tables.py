@@ -111,3 +111,13 @@ def test_bytes_that_are_no_utf8_are_shown_among_others(applied: bool) -> None:
     data = cbor2.dumps({b"data": {b"%d" % number: value for number, value in enumerate(values)}})
     read = (cbor.loads_applied if applied else cbor.loads_body)(data, builtin_types().get(CORE, "ConfigMap"))
     assert list(read["data"].values()) == [value.decode("utf-8", "replace") for value in values]
+
+
+def test_a_name_that_is_there_twice_is_told_before_a_bad_text_behind_it() -> None:
+    names = [b"n%d" % number for number in range(200)]
+    names[150] = b"n0"
+    values = [b"\x62\xff\xff" if number == 160 else b"\x61a" for number in range(200)]
+    members = b"".join(bytes((0x60 + len(name),)) + name + value for name, value in zip(names, values, strict=True))
+    with pytest.raises(cbor.CBORError) as refused:
+        cbor.loads(b"\xbf" + members + b"\xff")
+    assert str(refused.value) == 'cbor: found duplicate map key "n0" at map element index 150'

@@ -136,10 +136,12 @@ class Many(Steps):
         most = left if 0 <= left < _PAIRS else _PAIRS
         latin, texts, behind = strings.pairs(self.data, self.text, at, most, first)
         names = self._names(latin, first, depth)
+        if first >= 0x60:  # what is refused must not be found before a name that is there twice
+            return Rows(names, self._names(texts, first, depth) if names else [], behind - at, 0)
         return Rows(names, self._decoded(texts, names, first, depth) if names else [], behind - at, 0)
 
     def _names(self, latin: list[str], first: int, depth: int) -> list[str]:
-        """Names of one kind, which have a sign for each byte; none if they are refused."""
+        """Names of one kind, which have a sign for each byte, or other texts; none if they are refused."""
         if "".join(latin).isascii():
             return latin
         names = escaped_apart(latin)
