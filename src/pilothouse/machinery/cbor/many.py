@@ -269,9 +269,11 @@ class Many(Steps):
                 length = len(alike) * len(alike[0])
             else:
                 values, length = self._alike(at, left, depth)
-                self.patience = at + (length if len(values) >= FEW else STRETCH)
             made += values
             at, left = at + length, left - len(values)
+            if len(values) < FEW:
+                self.patience = at
+                break
         return at, left
 
     def _alike(self, at: int, left: int, depth: int) -> tuple[list[Any], int]:
