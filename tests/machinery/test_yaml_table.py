@@ -125,7 +125,9 @@ def test_random_documents_are_what_their_events_say(seed: int) -> None:
 
 def test_a_long_document_of_no_form_is_read_as_a_table() -> None:
     chance = random.Random(1)
-    items = "".join(f"- {key}: {chance.randrange(20)}\n" for key in (f"k{chance.randrange(9)}" for _ in range(6000)))
+    items = "".join(
+        f"- {key}: value-{chance.randrange(20)}\n" for key in (f"key-{chance.randrange(9)}" for _ in range(6000))
+    )
     text = f"a:\n{items}b: 1\nb: 2\n"
     assert lines_come_again(text.encode(), text.count("\n"))
     value, repeated = loads_noting(text.encode())

@@ -31,7 +31,8 @@ _TOGETHER: Final = 2_000  # lines, so that others have their turns meanwhile
 _OTHER: Final = re.compile("[\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # breaks, marks, and what no text has
 _LONGEST_NAME: Final = 1_000  # characters; the parser's limit is 1024 with what is around it
 _START: Final = "---"
-_AGAIN: Final = 4  # times a line comes at least, on the average
+_SHORT: Final = 12  # bytes of a line; shorter ones are runs more often
+_AGAIN: Final = 3  # times a line comes at least, on the average
 _FEWER: Final = 4  # times less lines have to be the parser's
 _SOME: Final = 64  # lines
 _DOCUMENTS: Final = (_START, "...")
@@ -65,9 +66,11 @@ def lines_come_again(data: bytes, left: int) -> bool:
 
     `left`: so many lines of it are not read in another way.
     """
+    if data.startswith((b"{", b"[")) or len(data) < _SHORT * left:
+        return False
     lines = data.split(b"\n")
     going_on = data.count(b",\n")  # of values in flow style
-    return not data.startswith((b"{", b"[")) and max(_AGAIN * len({*lines}), _FEWER * going_on, len(lines) // 2) < left
+    return max(_AGAIN * len({*lines}), _FEWER * going_on, len(lines) // 2) < left
 
 
 def _rows(lines: Iterable[str]) -> tuple[dict[str, _Row], set[Any]]:
@@ -125,6 +128,8 @@ class _Table:
         self._regions: list[str] = []
         self._places: list[tuple[Any, int]] = []
         self._left = len(lines) // _FEWER + _SOME  # lines that the parser may be given
+        if self._rows.count(None) > self._left:
+            raise Misplaced
 
     def read(self) -> tuple[Any, list[str]]:
         """The value, and names that are there twice. Raises Misplaced, YAMLError."""
