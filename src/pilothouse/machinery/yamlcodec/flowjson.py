@@ -260,7 +260,7 @@ def _settled(texts: list[bytes], kinds: bytes) -> list[bytes]:
     joined = END.join(texts)
     escaped = _OTHER_ESCAPE.search(joined) is not None
     if b"\n" not in joined:
-        return _ESCAPE.sub(_as_json_escape, joined).split(END) if escaped else texts
+        return json_escapes(joined).split(END) if escaped else texts
     if any(b"\n" in text for text in compress(texts, kinds.translate(_IS_IN_NAME))):
         raise OtherForm
     if not escaped:
@@ -271,13 +271,18 @@ def _settled(texts: list[bytes], kinds: bytes) -> list[bytes]:
         if not _OTHER_ESCAPE.search(text):
             texts[at] = _all_folded(text)
         elif b"\n" not in text:
-            texts[at] = _ESCAPE.sub(_as_json_escape, text)
+            texts[at] = json_escapes(text)
         elif left:
             left -= 1
             texts[at] = orjson.dumps(_read(b'"%b"' % text))[1:-1]
         else:
             raise OtherForm
     return texts
+
+
+def json_escapes(text: bytes) -> bytes:
+    """A text in quotes, in one line, with the escapes of JSON for those of YAML. Raises OtherForm."""
+    return _ESCAPE.sub(_as_json_escape, text)
 
 
 def _as_json_escape(escape: re.Match[bytes]) -> bytes:

@@ -75,7 +75,7 @@ def loads_noting(data: bytes) -> tuple[Any, list[str]]:
             found = _nearly_json(data, fault)
         if found is None:
             checked = _check_first(data, aliases, len(data) if in_flow or _is_unbalanced(data) else _BEGINNING)
-            found = (_as_flow(data) if in_flow else _as_table(data, data)) or _shortly(data, aliases)
+            found = (_as_flow(data) if in_flow else _as_table(data)) or _shortly(data, aliases)
     return _built(data, aliases, checked=checked) if found is None else found
 
 
@@ -238,9 +238,6 @@ def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, 
     short = shortened(data, aliases, lambda text: _built(text, aliases=False))
     left = data if short is None else short.text
     if most is None and len(left) >= _LONG and is_regular(left):
-        found = None if short is None else _as_table(data, left)
-        if found is not None:
-            return found
         try:
             return _in_blocks(short or Shortened.of(data, {}), aliases)
         except OtherForm:
@@ -251,9 +248,9 @@ def _shortly(data: bytes, aliases: bool, most: int | None = None) -> tuple[Any, 
     return _read_short(short)
 
 
-def _as_table(data: bytes, left: bytes) -> tuple[Any, list[str]] | None:
-    """The value of a document of which `left` is left, if its lines come again; None where it is no table of lines."""
-    if not lines_come_again(data, left.count(b"\n")):
+def _as_table(data: bytes) -> tuple[Any, list[str]] | None:
+    """The value of a document in block style whose lines come again; None where it is no table of lines."""
+    if not lines_come_again(data):
         return None
     found = table_value(data, lambda text: _built(text, aliases=False, checked=True))
     if found is None:

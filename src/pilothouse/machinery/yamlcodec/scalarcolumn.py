@@ -9,7 +9,8 @@ from typing import Any, Final
 import orjson
 
 from pilothouse.machinery.yamlcodec.build import finite, key_text
-from pilothouse.machinery.yamlcodec.flowjson import flow_values
+from pilothouse.machinery.yamlcodec.flowforms import OtherForm
+from pilothouse.machinery.yamlcodec.flowjson import flow_values, json_escapes
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, WORDS, resolve
 
 ODD: Final = object()  # stands for what the parser has to read
@@ -22,12 +23,6 @@ _CLOSED: Final = {"{": "}", "[": "]"}
 _SIGNS: Final = ("\t", ": ", " #", " \n", ":\n")  # what a plain scalar has not in it
 _SIGN: Final = re.compile(r"\t|: | #|[ :]$")
 _DOUBLE: Final = re.compile(r'"((?:[^"\\\t]|\\.)*)"')
-_OTHER_ESCAPE: Final = re.compile(r"\\(?:/|u[dD][89a-fA-F])")
-_ESCAPE: Final = re.compile(r"\\(?:(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|(.))")
-_ESCAPES: Final = {
-    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
-    " ": " ", '"': '"', "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
-}  # fmt: skip
 _NUMBER: Final = re.compile(r"-?[1-9][0-9]{,14}(?:\.[0-9]{1,15})?|-?0\.[0-9]{1,15}|0")  # one that is the same in JSON
 _MERGE: Final = "<<"
 _DOCUMENTS: Final = ("---", "...")  # what begins or ends one at the start of a line
@@ -107,27 +102,10 @@ def _quoted(scalar: str) -> Any:
         return ODD if mark in plain else within.replace("''", "'")
     if _DOUBLE.fullmatch(scalar) is None:
         return ODD
-    # What JSON takes means the same there, but for halves of characters; not every parser takes `\/`.
-    if _OTHER_ESCAPE.search(scalar) is None:
-        try:
-            return orjson.loads(scalar)
-        except orjson.JSONDecodeError:  # it has an escape that is YAML's
-            pass
     try:
-        return _ESCAPE.sub(_escaped, scalar[1:-1])
-    except (KeyError, OverflowError, ValueError):
+        return orjson.loads(json_escapes(scalar.encode()))
+    except (OtherForm, orjson.JSONDecodeError):
         return ODD
-
-
-def _escaped(escape: re.Match[str]) -> str:
-    """The character an escape stands for. Raises KeyError, OverflowError or ValueError where it stands for none."""
-    code = escape[1] or escape[2] or escape[3]
-    if not code:
-        return _ESCAPES[escape[4]]
-    character = chr(int(code, 16))
-    if "\ud800" <= character <= "\udfff":
-        raise ValueError
-    return character
 
 
 def _flows(scalars: list[str]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ _AGAIN: Final = 3  # times a line comes at least, on the average
 _FEWER: Final = 4  # times less lines have to be the parser's
 _SOME: Final = 64  # lines
 _DOCUMENTS: Final = (_START, "...")
+_NO_SCALAR: Final = "".__eq__
 _NAMES: Final = ("'", '"', "? ")  # how a member begins whose name is none of a table's
 
 Slow = Callable[[bytes], tuple[Any, list[str]]]
@@ -61,16 +62,11 @@ def table_value(data: bytes, slowly: Slow) -> tuple[Any, list[str]] | None:
         return None
 
 
-def lines_come_again(data: bytes, left: int) -> bool:
-    """Whether a document has few different lines, and few that are for the parser.
-
-    `left`: so many lines of it are not read in another way.
-    """
-    if data.startswith((b"{", b"[")) or len(data) < _SHORT * left:
-        return False
+def lines_come_again(data: bytes) -> bool:
+    """Whether a document has few different lines, not too short ones, and few that are for the parser."""
     lines = data.split(b"\n")
     going_on = data.count(b",\n")  # of values in flow style
-    return max(_AGAIN * len({*lines}), _FEWER * going_on, len(lines) // 2) < left
+    return max(_AGAIN * len({*lines}), _FEWER * going_on) < len(lines) <= len(data) // _SHORT
 
 
 def _rows(lines: Iterable[str]) -> tuple[dict[str, _Row], set[Any]]:
@@ -102,9 +98,6 @@ def _rows(lines: Iterable[str]) -> tuple[dict[str, _Row], set[Any]]:
         if scalar is ODD or key is ODD or (key is None and prefix in bare):
             del rows[line]
     return rows, {*renamed.values()}
-
-
-_NO_SCALAR: Final = "".__eq__
 
 
 class _Table:
