@@ -1,4 +1,4 @@
-# Shared by the scripts here: finds Python, makes .venv once, and again when pyproject.toml changes. To be sourced.
+# Shared by the scripts here: finds Python, makes .venv once, and again when what is installed changes. To be sourced.
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 venv="$root/.venv"
 
@@ -38,11 +38,21 @@ find_python() {
   printf '%s\n' "$found"
 }
 
+# What an installation is made of besides Python as it is: the packages, and the modules that are compiled.
+installed_from() {
+  local module
+  cat "$root/pyproject.toml" "$root/hatch_build.py"
+  while read -r module; do
+    cat "$root/src/${module//.//}.py"
+  done < <(sed -n '/^compiled = \[/,/^\]/s/^ *"\(.*\)",.*/\1/p' "$root/pyproject.toml")
+  printf '%s\n' "${PILOTHOUSE_COMPILE:-1}"
+}
+
 # prepare [extra]: .venv holds pilothouse, and the packages of the extra. Instant when nothing changed.
 prepare() {
   local extra="${1:-}" stamp wanted
   stamp="$venv/.ready${extra:+-$extra}"
-  wanted="$(cksum < "$root/pyproject.toml")"
+  wanted="$(installed_from | cksum)"
   if [[ -x "$venv/bin/python" && -f "$stamp" && "$(cat "$stamp")" == "$wanted" ]]; then
     return
   fi
