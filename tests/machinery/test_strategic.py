@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.patch import STRATEGIC_PATCH, parse_patch, strategic
 from pilothouse.machinery.patch.mergepatch import without_nulls
-from pilothouse.machinery.patch.restore import problem, whole_numbers, wrapped
+from pilothouse.machinery.patch.restore import has_whole_float, problem, whole_numbers, wrapped
 from pilothouse.machinery.typed.text import plain
 
 POD = builtin_types().get(CORE, "Pod")
+DEFINITION = builtin_types().get("k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", "CustomResourceDefinition")
 DEPLOYMENT = builtin_types().get("k8s.io/api/apps/v1", "Deployment")
 OBJECT: dict[str, Any] = {
     "metadata": {"name": "p", "labels": {"a": "1"}, "finalizers": ["x/a", "x/b"]},
@@ -421,3 +423,14 @@ def test_a_container_is_shown_with_its_parts_as_they_are_shown(value: Any) -> No
     elif isinstance(value, list):
         expected = f"[{' '.join(map(plain, value))}]"
     assert plain(value) == expected
+
+
+def test_very_deep_documents_are_an_error_to_the_converter_and_no_crash() -> None:
+    deep: dict[str, Any] = {"multipleOf": 1.0, "maximum": 1 << 70}
+    for _ in range(100_000):
+        deep = {"properties": {"a": deep}}
+    document = {"spec": {"versions": [{"schema": {"openAPIV3Schema": deep}}]}}
+    with ThreadPoolExecutor(1) as threads:
+        for ask in (problem, wrapped, whole_numbers):
+            assert isinstance(threads.submit(ask, DEFINITION, document).exception(), RecursionError)
+    assert has_whole_float(document)

@@ -16,7 +16,7 @@ from pilothouse.machinery.patch.jsonpatch import PatchFailed, carried_out
 from pilothouse.registry.metadata import refuse_other_namespace
 from pilothouse.registry.resource import Object
 
-Operations = list[dict[str, Any]]
+Operations = list[dict[str, Any] | None]
 
 
 def _texts(value: object) -> bool:

@@ -274,7 +274,7 @@ def init_containers(items: Sequence[Object], field: Field, pod: PodFacts, others
         if len(found) > before:
             field.prefix(before, f"[{index}]")
         for clash in _ports_of_one(value, field) if value.get("ports") else ():
-            found.append(clash)
+            field.add(*clash)
         before = len(found)
         if sidecar:
             if value.get("lifecycle") is not None:

@@ -52,7 +52,7 @@ def _armor(key: str, text: str, names: set[str], field: Field) -> None:
     name = key.removeprefix(ARMOR_OF)
     if name not in names:
         field.invalid(f"[{key}]", name, "container not found")
-    if text and text not in (*_ARMOR_DEFAULT, "unconfined") and not text.startswith(_LOCAL):
+    if text and text != "unconfined" and text not in _ARMOR_DEFAULT and not text.startswith(_LOCAL):
         field.invalid(f"[{key}]", text, f'invalid AppArmor profile name: "{text}"')
 
 

@@ -20,7 +20,7 @@ _LONGEST: Final = 64 << 10  # bytes; what is longer is compared by value, as its
 _ODD: Final = (b"\\", b"<", b">", b"&", b"\xe2\x80", b"-0")
 
 
-class Told(list[dict[str, Any]]):
+class Told(list[dict[str, Any] | None]):
     """Operations that have Texts or Literals in them, which must be taken out of what they make."""
 
 
@@ -46,7 +46,7 @@ def same(one: Any, other: Any) -> bool:
     return alike and bool(one == other)
 
 
-def with_texts(operations: list[dict[str, Any]], data: bytes) -> list[dict[str, Any]]:
+def with_texts(operations: list[dict[str, Any] | None], data: bytes) -> list[dict[str, Any] | None]:
     """The operations that were read from `data`: Told, where they need Texts and Literals."""
     if len(data) > _LONGEST or not any(operation and operation.get("op") == "test" for operation in operations):
         return operations
@@ -89,7 +89,7 @@ def _as_text(data: bytes) -> bytes:
     return data.replace(pairs, b"\\\\\\\\").replace(quotes, b'\\\\\\"')
 
 
-def _with_text(operation: dict[str, Any], sent: Any) -> dict[str, Any]:
+def _with_text(operation: dict[str, Any] | None, sent: Any) -> dict[str, Any] | None:
     if not operation or "value" not in operation or "value" not in sent:
         return operation
     value = _told(operation["value"], sent["value"])

@@ -8,7 +8,7 @@ from pilothouse.machinery import jsoncodec
 from pilothouse.machinery.digits import may_have_floats
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.jsonexact import JSONError, NumberTooGreat
-from pilothouse.machinery.patch import astold, jsonpatch, mergepatch, quoted, strategic
+from pilothouse.machinery.patch import astold, jsonpatch, mergepatch, quoted, restore, strategic
 from pilothouse.machinery.patch.errors import undecodable
 from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.text import plain
@@ -75,7 +75,7 @@ class Patch:
         elif self.media_type == MERGE_PATCH:
             patched = mergepatch.apply(self._value, obj, strict=False, nulls=self._nulls)
         else:
-            patched = strategic.apply(self._value, obj, self._schema, plain=not (self._nulls or self._directives))
+            patched = strategic.apply(self._value, obj, self._schema, simple=not (self._nulls or self._directives))
         return dict(patched) if patched is obj else patched, self.findings
 
     def settle(self) -> None:
@@ -128,7 +128,7 @@ def parse_patch(media_type: str, data: bytes, schema: Schema, *, strict: bool = 
     findings = _findings(media_type, data, value, text) if strict else []
     if media_type == JSON_PATCH:  # its tests look at how a value is written
         checked = astold.with_texts(checked, data)
-    floats = media_type == STRATEGIC_PATCH and may_have_floats(data) and jsoncodec.has_whole_float(value, text)
+    floats = media_type == STRATEGIC_PATCH and may_have_floats(data) and restore.has_whole_float(value)
     nulls = text is None or mergepatch.may_have_nulls(text)
     directives = text is None or strategic.may_have_directives(text)
     return Patch(media_type, checked, schema, findings, floats=floats, nulls=nulls, directives=directives)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import repeat
 from operator import itemgetter
 from typing import Any, Final
@@ -11,7 +11,6 @@ from pilothouse.kit.runs import RUN
 from pilothouse.machinery.errors import APIError, bare_internal
 from pilothouse.machinery.typed.text import plain, plain_each, type_name
 
-_AS_THEY_ARE: Final[frozenset[type]] = frozenset((str, int, float, type(None)))  # equal ones of these are alike
 _CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
 
 
@@ -45,8 +44,8 @@ def ordered_by(merged: list[Any], order: list[Any], original: list[Any], merge_k
         wrong = next((place for place, item in enumerate(order) if not isinstance(item, dict)), None)
         if wrong is not None:
             raise bare_internal(f"value for key {wrong} is not a map.")
-    wanted, before = list(keys_of(order, merge_key)), list(keys_of(original, merge_key))
-    return arranged(merged, list(keys_of(merged, merge_key)), wanted, before)
+    wanted, before = keys_of(order, merge_key), keys_of(original, merge_key)
+    return arranged(merged, keys_of(merged, merge_key), wanted, before)
 
 
 def arranged(merged: list[Any], keys: list[Any], order: list[Any], original: list[Any]) -> list[Any]:
@@ -96,12 +95,13 @@ def placed(original: list[Any], patch: list[Any], merge_key: str) -> list[Any]:
     """
     if not merge_key:
         return original
-    for wrong in (item for item in patch if not isinstance(item, dict)):
-        raise not_a_map(wrong)
+    for item in patch:
+        if not isinstance(item, dict):
+            raise not_a_map(item)
     deleted = set(keys_of([item for item in patch if item.get("$patch") == "delete"], merge_key))
     if not deleted:
         return original
-    keys = list(keys_of(original, merge_key))
+    keys = keys_of(original, merge_key)
     there = set(keys)
     kept = [item for item, key in zip(original, keys, strict=True) if key not in deleted]
     new = [item for item in patch if item.get("$patch") != "delete" and hashable(key_of(item, merge_key)) not in there]
@@ -120,22 +120,15 @@ def _places(keys: list[Any]) -> dict[Any, int]:
     return dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
 
 
-def keys_of(items: list[Any], merge_key: str) -> Iterable[Any]:
-    """What each item is known by, as `hashable` has it. Raises APIError 500, at the latest at an item that has none."""
-    try:
-        keys = list(map(itemgetter(merge_key), items)) if merge_key else items
-    except (KeyError, TypeError, IndexError):
-        return (hashable(key_of(item, merge_key)) for item in items)
-    return _all_hashable(keys)
+def keys_of(items: list[Any], merge_key: str) -> list[Any]:
+    """What each item is known by, as `hashable` has it. Raises APIError 500."""
+    return _all_hashable([key_of(item, merge_key) for item in items] if merge_key else items)
 
 
-def _all_hashable(keys: list[Any]) -> Iterable[Any]:
-    kinds = set(map(type, keys))
-    if kinds <= _AS_THEY_ARE:
-        return keys
-    if len(keys) > RUN and kinds <= _CONTAINERS:
-        return zip(repeat("json"), plain_each(keys))
-    return map(hashable, keys)
+def _all_hashable(keys: list[Any]) -> list[Any]:
+    if len(keys) > RUN and all(isinstance(key, dict | list) for key in keys):
+        return [("json", text) for text in plain_each(keys)]
+    return [hashable(key) for key in keys]
 
 
 def hashable(value: Any) -> Any:

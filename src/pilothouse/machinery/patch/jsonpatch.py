@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import reduce
 from itertools import chain, repeat
-from operator import getitem
 from typing import Any, Final
 
 import orjson
+from mypy_extensions import i64
 
 from pilothouse.machinery.errors import APIError, bad_request
 from pilothouse.machinery.goquote import quote
@@ -23,7 +22,9 @@ from pilothouse.machinery.jsoncodec import escape
 from pilothouse.machinery.patch import astold
 from pilothouse.machinery.patch.errors import rejected
 from pilothouse.machinery.patch.longlist import LONG, LongList
+from pilothouse.machinery.patch.turns import TURNS, check_depth
 
+_DEEPEST: Final = 2_500  # levels of values that are compared
 MAX_OPERATIONS: Final = 10_000
 MAX_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON that all copies of one patch may make together
 
@@ -35,6 +36,7 @@ _FIELDS: Final = (*_TEXT_FIELDS, "value")
 _OPERATIONS: Final = frozenset((dict, type(None)))
 _TEXT_OR_NULL: Final = frozenset((str, type(None)))
 
+Operations = list[dict[str, Any] | None]
 Opened = Callable[[Any], bool]  # whether the path of an operation led through this container of the patched document
 _JSON_NAMES: Final = {
     dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number",
@@ -56,7 +58,7 @@ class PatchFailed(Exception):
     """The operation cannot be carried out. A client whose patch it is, is not told why; webhooks are."""
 
 
-def check(patch: Any, *, strict: bool = True) -> list[dict[str, Any]]:
+def check(patch: Any, *, strict: bool = True) -> Operations:
     """The operations of a decoded patch document (null is none). `strict`: the types of their members are looked at.
 
     Raises APIError: 400 when it is no JSON Patch, 413 for too many operations.
@@ -93,7 +95,7 @@ def _check_operation(operation: Any, strict: bool) -> None:
             raise bad_request(f"error decoding patch: {found}jsonPatchOp.{name} of type string")
 
 
-def unknown_fields(patch: list[dict[str, Any]]) -> list[str]:
+def unknown_fields(patch: Operations) -> list[str]:
     """What strict decoding says about fields that no operation has."""
     return [
         f"json patch unknown field {quote(f'[{position}].{name}')}"
@@ -117,7 +119,7 @@ def apply(patch: Any, obj: dict[str, Any], *, strict: bool = True) -> Any:
     return run(check(patch, strict=strict), obj)[0]
 
 
-def run(operations: list[dict[str, Any]], obj: dict[str, Any]) -> tuple[Any, Opened]:
+def run(operations: Operations, obj: dict[str, Any]) -> tuple[Any, Opened]:
     """As `apply`, of operations that were checked; and what was opened on the way."""
     document = _Document(obj)
     try:
@@ -126,7 +128,7 @@ def run(operations: list[dict[str, Any]], obj: dict[str, Any]) -> tuple[Any, Ope
         raise rejected() from None
 
 
-def carried_out(operations: list[dict[str, Any]], obj: dict[str, Any]) -> dict[str, Any]:
+def carried_out(operations: Operations, obj: dict[str, Any]) -> dict[str, Any]:
     """`obj` after the operations. Raises PatchFailed, which says what is wrong."""
     patched = _Document(obj).after(operations)
     if not isinstance(patched, dict):
@@ -147,7 +149,7 @@ class _Document:
         self._told = False  # whether there may be texts with what was told
         self._copied = 0
 
-    def after(self, operations: list[dict[str, Any]]) -> Any:
+    def after(self, operations: Operations) -> Any:
         """The document once all operations are carried out. Raises PatchFailed."""
         self._told = isinstance(operations, astold.Told)
         try:
@@ -256,8 +258,9 @@ class _Document:
             raise PatchFailed(f"testing value {path} failed: test failed")
 
     def _get(self, path: str, kind: str) -> Any:
-        *parts, key = _parts(path, kind)
-        container = self._opened_at(parts, self._is_opened)
+        parts = _parts(path, kind)
+        key = parts.pop()
+        container = self._opened_at(parts, changed=False)
         if container is None:
             container = self.root
             for part in parts:
@@ -267,8 +270,9 @@ class _Document:
 
     def _open(self, path: str, kind: str) -> tuple[Any, str]:
         """The container that the path leads into, made ours to change, and the key in it."""
-        *parts, key = _parts(path, kind)
-        container = self._opened_at(parts, self._own.__contains__)
+        parts = _parts(path, kind)
+        key = parts.pop()
+        container = self._opened_at(parts, changed=True)
         if container is not None:
             return container, key
         self.root = container = self._owned(self.root, path, kind)
@@ -280,15 +284,16 @@ class _Document:
             container = child
         return container, key
 
-    def _opened_at(self, parts: list[str], opened: Callable[[int], bool]) -> Any:
-        """The container at a path of names if an earlier path led there: then all that it stands in is open too, and
-        nothing is to be done on the way. Else None.
+    def _opened_at(self, parts: list[str], *, changed: bool) -> Any:
+        """The container at a path of names if an earlier path led there (`changed`: to change something): then all that
+        it stands in is open too, and nothing is to be done on the way. Else None.
         """
-        try:
-            container = reduce(getitem, parts, self.root)
-        except (KeyError, TypeError):
-            return None
-        return container if opened(id(container)) else None
+        container = self.root
+        for part in parts:
+            if not isinstance(container, dict):
+                return None
+            container = container.get(part)
+        return container if id(container) in self._own or (not changed and id(container) in self._read) else None
 
     def _owned(self, container: Any, path: str, kind: str) -> Any:
         if id(container) in self._own:
@@ -361,17 +366,25 @@ def _position(container: list[Any] | LongList, key: str) -> int:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Equal as JSON texts are: 3 is not 3.0, and true is not 1. Objects and lists are so by what is in them."""
+    """Equal as JSON texts are: 3 is not 3.0, and true is not 1. Objects and lists are so by what is in them.
+
+    Raises RecursionError.
+    """
+    return _equal(a, b, 0)
+
+
+def _equal(a: Any, b: Any, level: i64) -> bool:
+    TURNS.one_more()
     if a is b:
         return True
-    if a.__class__ is str and b.__class__ is str:
-        return bool(a == b)
     if isinstance(a, dict):
         if not isinstance(b, dict) or a.keys() != b.keys():
             return False
-        return all(map(equal, a.values(), map(b.__getitem__, a)))
-    if isinstance(a, _LISTS):
+        check_depth(level, _DEEPEST)
+        return all(_equal(item, b[name], level + 1) for name, item in a.items())
+    if isinstance(a, list | LongList):
         if not isinstance(b, list) or len(a) != len(b):
             return False
-        return all(map(equal, a, b))
-    return astold.same(a, b)
+        check_depth(level, _DEEPEST)
+        return all(_equal(item, b[at], level + 1) for at, item in enumerate(a))
+    return bool(astold.same(a, b))

@@ -3,171 +3,281 @@
 Here is why one is no object of its type, in the words of that converter.
 
 Strategic merge patch and apply do not decode JSON text but turn maps into objects, which has its own messages. Asked
-only when the decoder has refused the document; the first problem in the order of the type's fields is told. Values of
-one type are looked at together, as a document may have very many of them.
+only when the decoder has refused the document; the first problem in the order of the type's fields is told. A document
+may have hundreds of thousands of values, so this is compiled: plain loops over what a type says, read once.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import chain, compress
 from typing import Any, Final
 
-from pilothouse.kit.runs import RUN, doubtful
+from mypy_extensions import i64
+
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.decode.findings import DecodeError
 from pilothouse.machinery.decode.scalars import unbase64
-from pilothouse.machinery.digits import has_digits
-from pilothouse.machinery.jsoncodec import compact, dumps, kind_of, only_plain_numbers, plain_floats
+from pilothouse.machinery.jsoncodec import dumps, kind_of, plain_floats
+from pilothouse.machinery.patch.turns import TURNS, check_depth
 from pilothouse.machinery.schema import Schema
 
 _INTEGERS: Final = frozenset({s.INT32, s.INT64})
 _GO_TYPES: Final = {s.INT32: "int32", s.INT64: "int64", s.FLOAT64: "float64", s.STRING: "string", s.BOOL: "bool"}
 _BITS: Final = {s.INT32: 32, s.INT64: 64}
-_MAY_BE_CUT: Final = frozenset((*_BITS, s.STRUCT, s.MAP, s.LIST))  # or something in it
 _LONG: Final = 1 << 63
 _TIMES: Final = frozenset({s.TIME, s.MICRO_TIME, s.DURATION})
-_MANY: Final = frozenset({s.MAP, s.LIST})
-_TEXTS: Final = frozenset({s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME})
+_DEEPEST: Final = 2_500  # levels
 
-
-_FEW_DIGITS: Final = 10  # of the smallest number that has to be cut
-_CLASSES: Final[dict[str, tuple[type, str]]] = {
-    s.STRUCT: (dict, "struct from:"), s.MAP: (dict, "map from"), s.LIST: (list, "slice from"),
+# What a value of a type may be, as far as it matters here. As numbers, which compiled code compares fastest.
+_ANYTHING: Final = 0
+_STRUCT: Final = 1
+_MAP: Final = 2
+_LIST: Final = 3
+_TEXT: Final = 4
+_INTEGER: Final = 5
+_REAL: Final = 6
+_TRUTH: Final = 7
+_BASE64: Final = 8
+_CODES: Final[dict[str, int]] = {
+    s.STRUCT: _STRUCT, s.MAP: _MAP, s.LIST: _LIST, s.INT32: _INTEGER, s.INT64: _INTEGER, s.FLOAT64: _REAL,
+    s.BOOL: _TRUTH, s.BYTES: _BASE64, **dict.fromkeys((s.STRING, s.INT_OR_STRING, *_TIMES), _TEXT),
 }  # fmt: skip
-_NOTHING: Final = type(None)
-# Classes of values of which nothing more has to be known.
-_FINE: Final[dict[str, frozenset[type]]] = {
-    s.INT32: frozenset((int, _NOTHING)),
-    s.INT64: frozenset((int, _NOTHING)),
-    s.FLOAT64: frozenset((int, float, _NOTHING)),
-    s.BOOL: frozenset((bool, _NOTHING)),
-    s.BYTES: frozenset((_NOTHING,)),
-    **dict.fromkeys((s.STRING, s.INT_OR_STRING, *_TIMES), frozenset((str, _NOTHING))),
-}
 
-_Problem = tuple[int, str]  # the place of a value among others, and what the converter says about it
+
+class _Type:
+    """What the walks below need to know of a type. What it is made of is made at first use: types may be recursive."""
+
+    __slots__ = ("_fields", "_items", "_schema", "as_it_is", "bits", "code", "has_members", "kind")
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema: Final = schema
+        self.kind: Final = schema.kind
+        self.code: Final[i64] = _CODES.get(schema.kind, _ANYTHING)
+        self.has_members: Final = schema.kind in (s.STRUCT, s.MAP)
+        self.bits: Final = _BITS.get(schema.kind, 0)
+        # Numbers in its place stay as they are written.
+        self.as_it_is: Final = schema.kind in (s.STRING, s.BOOL, s.BYTES, s.TIME, s.MICRO_TIME)
+        self._fields: dict[str, _Type] | None = None
+        self._items: _Type | None = None
+
+    def fields(self) -> dict[str, _Type]:
+        """Of a struct, in their order."""
+        if self._fields is None:
+            self._fields = {name: _type_of(field.schema) for name, field in self._schema.properties.items()}
+        return self._fields
+
+    def items(self) -> _Type:
+        """Of a list or a map."""
+        if self._items is None:
+            self._items = _type_of(self._schema.items)
+        return self._items
+
+
+def _type_of(schema: Schema) -> _Type:
+    known: _Type | None = schema.compiled.get("restore")
+    if known is None:
+        known = schema.compiled["restore"] = _Type(schema)
+    return known
+
+
+# ---------------------------------------------------------------------- why not
 
 
 def problem(schema: Schema, value: Any) -> str:
-    """What the converter says about the value; "" where it has nothing to say."""
-    found = _first(schema, [value])
-    return "" if found is None else found[1]
+    """What the converter says about the value; "" where it has nothing to say. Raises RecursionError."""
+    return _problem(_type_of(schema), value, 0)
 
 
-def _first(schema: Schema, values: list[Any]) -> _Problem | None:
-    """The first problem among values of a type."""
-    kind = schema.kind
-    if kind not in _CLASSES:
-        return _first_scalar(schema.kind, values)
-    expected, said = _CLASSES[kind]
-    wrong = None
-    if not {expected, _NOTHING}.issuperset(map(type, values)):
-        at = next(at for at, value in enumerate(values) if value is not None and not isinstance(value, expected))
-        wrong = at, f"cannot restore {said} {_kind(values[at])}"
-        values = values[:at]
-    return (_first_in_structs if kind == s.STRUCT else _first_inside)(schema, values) or wrong
+def _problem(known: _Type, value: Any, level: i64) -> str:
+    TURNS.one_more()
+    code = known.code
+    if value is None or code == _ANYTHING:
+        return ""
+    if code == _STRUCT:
+        if isinstance(value, dict):
+            return _in_struct(known, value, level + 1) if value else ""
+        return f"cannot restore struct from: {_kind(value)}"
+    if code == _LIST:
+        if isinstance(value, list):
+            return _in_list(known.items(), value, level + 1) if value else ""
+        return f"cannot restore slice from {_kind(value)}"
+    if code == _MAP:
+        if isinstance(value, dict):
+            return _in_map(known.items(), value, level + 1) if value else ""
+        return f"cannot restore map from {_kind(value)}"
+    return "" if _is_fine(code, value) else _in_scalar(known.kind, value)
 
 
-def _first_in_structs(schema: Schema, values: list[Any]) -> _Problem | None:
-    first = None
-    left = list(compress(range(len(values)), values))  # places of those that are not empty
-    names = set(chain.from_iterable(map(values.__getitem__, left)))
-    for name, field in schema.properties.items():
-        if name not in names:
-            continue
-        places = [at for at in left if name in values[at]]
-        found = _first(field.schema, [values[at][name] for at in places])
-        if found is not None:
-            first = places[found[0]], found[1]
-            left = left[: bisect_left(left, first[0])]  # a later field counts only if it is of an earlier one
-    return first
+def _is_fine(code: i64, value: Any) -> bool:
+    """Whether nothing more has to be known of a scalar's value."""
+    if code == _TEXT:
+        return isinstance(value, str)
+    if code == _TRUTH:
+        return isinstance(value, bool)
+    if code == _INTEGER:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return code == _REAL and isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _first_inside(schema: Schema, values: list[Any]) -> _Problem | None:
-    """As `_first`, of lists or maps."""
-    inner = [() if not value else value.values() if isinstance(value, dict) else value for value in values]
-    found = _first(schema.items, list(chain.from_iterable(inner)))
+def _in_struct(known: _Type, value: dict[str, Any], level: i64) -> str:
+    """The first in the order of the fields, whatever that of the members is."""
+    check_depth(level, _DEEPEST)
+    fields = known.fields()
+    found: dict[str, str] | None = None
+    for name, inner in value.items():
+        field = fields.get(name)
+        if field is not None:
+            said = _problem(field, inner, level)
+            if said:
+                if found is None:
+                    found = {}
+                found[name] = said
     if found is None:
-        return None
-    at, text = found
-    for place, items in enumerate(inner):
-        if at < len(items):
-            return place, text
-        at -= len(items)
-    raise IndexError(found)
+        return ""
+    for name in fields:
+        if name in found:
+            return found[name]
+    return ""
 
 
-def _first_scalar(kind: str, values: list[Any]) -> _Problem | None:
-    fine = _FINE.get(kind)
-    if fine is None or fine.issuperset(map(type, values)):
-        return None
-    said = ((at, _in_scalar(kind, value)) for at, value in enumerate(values) if value is not None)
-    return next((found for found in said if found[1]), None)
+def _in_list(known: _Type, items: list[Any], level: i64) -> str:
+    check_depth(level, _DEEPEST)
+    for item in items:
+        said = _problem(known, item, level)
+        if said:
+            return said
+    return ""
+
+
+def _in_map(known: _Type, members: dict[str, Any], level: i64) -> str:
+    check_depth(level, _DEEPEST)
+    for item in members.values():
+        said = _problem(known, item, level)
+        if said:
+            return said
+    return ""
+
+
+# ---------------------------------------------------------------------- numbers
 
 
 def wrapped(schema: Schema, value: Any) -> Any:
     """The value with the integers that are too large for their type as the converter makes them: it cuts off the bits
-    for which there is no room. The value itself where none is.
+    for which there is no room. The value itself where none is. Raises RecursionError.
     """
-    text = compact(value)
-    return value if text is not None and not has_digits(text, _FEW_DIGITS) else _wrapped(schema, value)
+    return _wrapped(_type_of(schema), value, 0)
 
 
-def _wrapped(schema: Schema, value: Any) -> Any:
-    if isinstance(value, dict):
-        if schema.kind == s.STRUCT:
-            known = schema.properties
-            fields = [(name, known[name].schema) for name in value if name in known]
-            inner = {name: _wrapped(field, value[name]) for name, field in fields if field.kind in _MAY_BE_CUT}
-        elif schema.kind == s.MAP and schema.items.kind in _MAY_BE_CUT:
-            inner = {name: _wrapped(schema.items, one) for name, one in value.items()}
-        else:
-            return value
-        return {**value, **inner} if any(one is not value[name] for name, one in inner.items()) else value
-    if isinstance(value, list):
-        if schema.kind != s.LIST or schema.items.kind not in _MAY_BE_CUT:
-            return value
-        items = [wrapped(schema.items, item) for item in value]
-        return items if any(one is not item for one, item in zip(items, value, strict=True)) else value
-    bits = _BITS.get(schema.kind)
-    if bits is None or value.__class__ is not int or -(1 << bits - 1) <= value < 1 << bits - 1:
+def _wrapped(known: _Type, value: Any, level: i64) -> Any:
+    TURNS.one_more()
+    code = known.code
+    if code == _INTEGER:
+        return value if value.__class__ is not int else _cut(value, known.bits)
+    if known.has_members and isinstance(value, dict):
+        check_depth(level, _DEEPEST)
+        fields = known.fields() if code == _STRUCT else None
+        out: dict[str, Any] | None = None
+        for name, inner in value.items():
+            below = known.items() if fields is None else fields.get(name)
+            made = inner if below is None else _wrapped(below, inner, level + 1)
+            if made is not inner:
+                if out is None:
+                    out = dict(value)
+                out[name] = made
+        return value if out is None else out
+    if code == _LIST and isinstance(value, list):
+        check_depth(level, _DEEPEST)
+        below = known.items()
+        items: list[Any] | None = None
+        for at, item in enumerate(value):
+            made = _wrapped(below, item, level + 1)
+            if made is not item:
+                if items is None:
+                    items = list(value)
+                items[at] = made
+        return value if items is None else items
+    return value
+
+
+def _cut(value: int, bits: int) -> int:
+    half = 1 << bits - 1
+    if -half <= value < half:
         return value
     if not -_LONG <= value < _LONG:  # it came as a float
         value = -_LONG
-    return (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+    return (value + half) % (2 * half) - half
+
+
+def has_whole_float(value: Any) -> bool:
+    """Whether a value, or one inside of it, is a float that fits int64 and has no fraction (`3.0`)."""
+    todo: list[Any] = [value]
+    while todo:
+        container = todo.pop()
+        for item in container.values() if isinstance(container, dict) else container:
+            TURNS.one_more()
+            if isinstance(item, float):
+                if item.is_integer() and -_LONG <= item < _LONG:
+                    return True
+            elif isinstance(item, dict | list):
+                todo.append(item)
+    return False
+
+
+def whole_numbers(schema: Schema, value: Any) -> Any:
+    """The value with `3.0` as 3 wherever its type is no text: the converter takes it for an integer. The value itself
+    where none is. Raises RecursionError.
+    """
+    return _whole_numbers(_type_of(schema), value, 0)
+
+
+def _whole_numbers(known: _Type, value: Any, level: i64) -> Any:
+    TURNS.one_more()
+    if known.as_it_is:
+        return value
+    code = known.code
+    if isinstance(value, dict):
+        if not known.has_members:
+            return value
+        check_depth(level, _DEEPEST)
+        fields = known.fields() if code == _STRUCT else None
+        out: dict[str, Any] | None = None
+        for name, inner in value.items():
+            below = known.items() if fields is None else fields.get(name)
+            made = inner if below is None else _whole_numbers(below, inner, level + 1)
+            if made is not inner:
+                if out is None:
+                    out = dict(value)
+                out[name] = made
+        return value if out is None else out
+    if isinstance(value, list):
+        return _whole_items(known.items(), value, level + 1) if code == _LIST else value
+    if isinstance(value, float) or (isinstance(value, int) and not -_LONG <= value < _LONG):
+        return plain_floats(value)
+    return value
+
+
+def _whole_items(known: _Type, items: list[Any], level: i64) -> list[Any]:
+    check_depth(level, _DEEPEST)
+    made: list[Any] | None = None
+    for at, item in enumerate(items):
+        whole = _whole_numbers(known, item, level)
+        if whole is not item:
+            if made is None:
+                made = list(items)
+            made[at] = whole
+    return items if made is None else made
+
+
+# ---------------------------------------------------------------------- in words
 
 
 def wrong_type_meta(value: dict[str, Any]) -> str:
     """What the converter says about kind and apiVersion of a document; "" where they are texts or absent."""
-    said = (value.get(name) for name in ("kind", "apiVersion"))
-    return next(filter(None, (_in_scalar(s.STRING, one) for one in said if one is not None)), "")
-
-
-def whole_numbers(schema: Schema, value: Any) -> Any:
-    """The value with `3.0` as 3 wherever its type is no text: the converter takes it for an integer."""
-    kind = schema.kind
-    if kind in _TEXTS:
-        return value
-    if not isinstance(value, dict | list):
-        return plain_floats(value)
-    if kind in _MANY and schema.items.kind in _TEXTS:
-        return value
-    if isinstance(value, list):
-        return _whole_items(schema.items, value) if kind == s.LIST else value
-    if kind == s.STRUCT:
-        known = schema.properties
-        return {
-            name: whole_numbers(known[name].schema, inner) if name in known else inner for name, inner in value.items()
-        }
-    return {name: whole_numbers(schema.items, inner) for name, inner in value.items()} if kind == s.MAP else value
-
-
-def _whole_items(schema: Schema, items: list[Any]) -> list[Any]:
-    made = list(items)
-    for at, item in doubtful(items, only_plain_numbers) if len(items) > RUN else enumerate(items):
-        made[at] = whole_numbers(schema, item)
-    return made
+    for name in ("kind", "apiVersion"):
+        one = value.get(name)
+        said = _in_scalar(s.STRING, one) if one is not None else ""
+        if said:
+            return said
+    return ""
 
 
 def _in_scalar(kind: str, value: Any) -> str:

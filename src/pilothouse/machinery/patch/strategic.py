@@ -7,11 +7,10 @@ not touch is shared with the object; the patch itself is never changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import compress, repeat
-from operator import contains, is_
 from typing import Any, Final
 
-from pilothouse.kit.runs import RUN
+from mypy_extensions import i64
+
 from pilothouse.machinery import jsoncodec
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
@@ -20,7 +19,6 @@ from pilothouse.machinery.patch.elements import (
     arranged,
     hashable,
     key_of,
-    keys_of,
     merged_in_order,
     not_a_map,
     one_of,
@@ -28,8 +26,9 @@ from pilothouse.machinery.patch.elements import (
     placed,
 )
 from pilothouse.machinery.patch.errors import rejected
-from pilothouse.machinery.patch.mergepatch import ABSENT, New, as_it_is, may_have_nulls, with_many, without_nulls
+from pilothouse.machinery.patch.mergepatch import ABSENT, without_nulls
 from pilothouse.machinery.patch.mergepatch import not_a_map as no_patch
+from pilothouse.machinery.patch.turns import TURNS, check_depth
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed.text import plain, type_name
 
@@ -40,8 +39,8 @@ _DELETE: Final = "$deleteFromPrimitiveList"
 _PREFIXES: Final = (_ORDER, _DELETE)
 _STRATEGIES: Final = ("merge", "replace")
 _LIKE_LISTS: Final = frozenset({s.LIST})
-_SCALARS: Final = frozenset({str, int, float, bool})
-_CONTAINERS: Final[frozenset[type]] = frozenset((dict, list))
+_DEEPEST: Final = 1_000  # levels of maps that are merged
+_DEEPEST_NEW: Final = 2_500  # levels of what is new
 _DIRECTED: Final = b'"$'  # stands in the JSON of what has a directive
 
 _Map = dict[str, Any]
@@ -63,12 +62,12 @@ def may_have_directives(text: bytes) -> bool:
     return _DIRECTED in text
 
 
-def apply(patch: Any, obj: _Map, schema: Schema, *, plain: bool = False) -> _Map:
-    """`obj` with the patch merged in: `obj` itself when nothing changes. `plain`: there are surely neither nulls nor
+def apply(patch: Any, obj: _Map, schema: Schema, *, simple: bool = False) -> _Map:
+    """`obj` with the patch merged in: `obj` itself when nothing changes. `simple`: there are surely neither nulls nor
     directives in the patch. Raises APIError: 400, and 500 for most mistakes.
     """
     try:
-        return _merge_map(obj, check(patch), schema, as_it_is if plain else _new)
+        return _merge_map(obj, check(patch), schema, simple, 0)
     except RecursionError:
         raise APIError(400, "BadRequest", "the patch is nested too deeply") from None
 
@@ -101,65 +100,68 @@ def _list_below(schema: Schema | None, name: str) -> Schema:
 # ---------------------------------------------------------------------- maps
 
 
-def _merge_map(original: _Map, patch: _Map, schema: Schema | None, new: New) -> _Map:
-    """`new`: makes what comes where nothing was."""
+def _merge_map(original: _Map, patch: _Map, schema: Schema | None, simple: bool, level: i64) -> _Map:
+    check_depth(level, _DEEPEST)
     if DIRECTIVE in patch:
         return _directive(patch)
-    out = original  # until something changes
-    directed = new is not as_it_is and "$" in "".join(patch) and any(map(str.startswith, patch, repeat("$")))
-    if len(patch) > RUN and not directed:
-        whole = with_many(
-            original, patch, lambda before, name, value: _merged(before, value, schema, name, False, new), new
-        )
-        if whole is not None:
-            return whole
-    if directed:
+    if not simple and any(name.startswith("$") for name in patch):
         out = dict(original)
-        patch = _retain_keys(out, patch)
-        patch = _set_orders(out, patch, schema, new)
+        patch = _set_orders(out, _retain_keys(out, patch), schema, simple, level)
+        return _merge_directed(original, out, patch, schema, level)
+    out = {**original, **patch}  # many at once are put in much faster than one by one
+    changed = False
     for name, value in patch.items():
-        deletes = directed and name.startswith(_DELETE)
-        if deletes:
-            name = _named(name, _DELETE, "primitive") or name
-        before = out.get(name, ABSENT)
-        kind = value.__class__
-        if kind in _SCALARS and not deletes:  # most are
-            kept = before if kind is before.__class__ and before == value else value
-        else:
-            kept = _merged(before, value, schema, name, deletes, new)
-        if kept is before:
-            continue
-        if out is original:
-            out = dict(original)
+        TURNS.one_more()
+        before = original.get(name, ABSENT)
+        kept = _merged(before, value, schema, name, False, simple, level)
+        changed = changed or kept is not before
         if kept is ABSENT:
             del out[name]
-        else:
+        elif kept is not value:
             out[name] = kept
-    return original if directed and _unchanged(original, out) else out
+    return out if changed else original
 
 
-def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool, new: New) -> Any:
+def _merge_directed(original: _Map, out: _Map, patch: _Map, schema: Schema | None, level: i64) -> _Map:
+    """As `_merge_map`, with directives among the names. `out`: a copy of the original, with some carried out."""
+    for name, value in patch.items():
+        TURNS.one_more()
+        deletes = name.startswith(_DELETE)
+        if deletes:
+            name = _named(name, _DELETE, "primitive") or name
+        kept = _merged(out.get(name, ABSENT), value, schema, name, deletes, False, level)
+        if kept is not ABSENT:
+            out[name] = kept
+        elif name in out:
+            del out[name]
+    return original if _unchanged(original, out) else out
+
+
+def _merged(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool, simple: bool, level: i64) -> Any:
     """What stands at `name` afterwards: `before` itself where nothing changes; ABSENT is nothing."""
     if value is None:
         return ABSENT
-    kind = type(value)
-    if kind is not type(before):
-        return before if deletes else new(value)
-    if kind is dict or kind is list:
-        return _merge_value(before, value, schema, name, deletes, new)
+    if value.__class__ is not before.__class__:
+        return before if deletes else value if simple else _new(value)
+    if isinstance(value, dict):
+        below = _below(schema, name)
+        return value if _strategy(schema, name) == "replace" else _merge_map(before, value, below, simple, level + 1)
+    if isinstance(value, list):
+        below = _list_below(schema, name)
+        if _strategy(schema, name) != "merge":
+            return value
+        merged = _merge_list(before, value, below, _merge_key(schema, name), deletes, simple, level)
+        return before if _are_same(before, merged) else merged
     return before if before == value else value
+
+
+def _are_same(before: list[Any], after: list[Any]) -> bool:
+    return len(before) == len(after) and all(item is after[at] for at, item in enumerate(before))
 
 
 def _new(value: Any) -> Any:
     """What comes where nothing was: without nulls, and without maps that have a directive. ABSENT is nothing."""
-    if value.__class__ not in _CONTAINERS:
-        return value
-    text = jsoncodec.compact(value)
-    if text is None:
-        return without_directives(without_nulls(value))
-    if may_have_nulls(text):
-        value = without_nulls(value)
-    return _without_directives(value) if _DIRECTED in text else value
+    return without_directives(without_nulls(value)) if isinstance(value, dict | list) else value
 
 
 def _named(directive: str, prefix: str, what: str) -> str:
@@ -179,20 +181,6 @@ def _unchanged(before: _Map, after: _Map) -> bool:
         )
         for name, value in after.items()
     )
-
-
-def _merge_value(before: Any, value: Any, schema: Schema | None, name: str, deletes: bool, new: New) -> Any:
-    if isinstance(value, dict):
-        below = _below(schema, name)
-        return value if _strategy(schema, name) == "replace" else _merge_map(before, value, below, new)
-    if isinstance(value, list):
-        below = _list_below(schema, name)
-        if _strategy(schema, name) != "merge":
-            return value
-        merged = _merge_list(before, value, below, _merge_key(schema, name), deletes, new)
-        same = len(merged) == len(before) and all(map(is_, merged, before))
-        return before if same else merged
-    return value
 
 
 def _strategy(schema: Schema | None, name: str) -> str:
@@ -240,19 +228,19 @@ def _retain_keys(out: _Map, patch: _Map) -> _Map:
 
 
 def without_directives(value: Any) -> Any:
-    """A value that comes new with the patch: maps with `$patch` are left out."""
-    if not isinstance(value, dict | list) or not jsoncodec.may_hold(value, _DIRECTED):
-        return value
-    return _without_directives(value)
+    """A value that comes new with the patch: maps with `$patch` are left out. Raises RecursionError."""
+    return _without_directives(value, 0)
 
 
-def _without_directives(value: Any) -> Any:
+def _without_directives(value: Any, level: i64) -> Any:
+    check_depth(level, _DEEPEST_NEW)
     if isinstance(value, dict):
         if DIRECTIVE in value:
             return ABSENT
         out: _Map | None = None
         for name, inner in value.items():
-            kept = _without_directives(inner)
+            TURNS.one_more()
+            kept = _without_directives(inner, level + 1) if isinstance(inner, dict | list) else inner
             if kept is inner:
                 continue
             if out is None:
@@ -263,13 +251,13 @@ def _without_directives(value: Any) -> Any:
                 out[name] = kept
         return value if out is None else out
     if isinstance(value, list):
-        items = [
-            _without_directives(item) if item.__class__ in _CONTAINERS else item
-            for item in value
-            if item.__class__ is not dict or DIRECTIVE not in item
-        ]
-        same = len(items) == len(value) and all(map(is_, items, value))
-        return value if same else items
+        items: list[Any] = []
+        for item in value:
+            TURNS.one_more()
+            kept = _without_directives(item, level + 1) if isinstance(item, dict | list) else item
+            if kept is not ABSENT:
+                items.append(kept)
+        return value if _are_same(value, items) else items
     return value
 
 
@@ -277,7 +265,7 @@ def _without_directives(value: Any) -> Any:
 
 
 def _merge_list(
-    original: list[Any], patch: list[Any], schema: Schema, merge_key: str, deletes: bool, new: New
+    original: list[Any], patch: list[Any], schema: Schema, merge_key: str, deletes: bool, simple: bool, level: i64
 ) -> list[Any]:
     if not original and not patch:
         return original
@@ -292,7 +280,7 @@ def _merge_list(
     original, patch = _special_items(original, patch, merge_key)
     if all_new(original, patch, merge_key):
         return [*patch, *original]
-    merged, places, order = _merge_items(original, patch, merge_key, schema.items, new)
+    merged, places, order = _merge_items(original, patch, merge_key, schema.items, simple, level)
     if order is None:
         return merged
     if len(places) < len(merged) or hashable(None) in places:  # some have one key, or may have lost theirs
@@ -315,7 +303,7 @@ def _are_maps(original: list[Any], patch: list[Any]) -> bool:
 
 def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> tuple[list[_Map], list[_Map]]:
     """Carries out the items with `$patch`. Returns what is left of the original, and the items without."""
-    if not any(map(contains, patch, repeat(DIRECTIVE))):
+    if not any(DIRECTIVE in item for item in patch):
         return original, patch
     ordinary: list[_Map] = []
     gone: list[Any] = []
@@ -339,22 +327,23 @@ def _special_items(original: list[_Map], patch: list[_Map], merge_key: str) -> t
 
 
 def _merge_items(
-    original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema, new: New
+    original: list[_Map], patch: list[_Map], merge_key: str, schema: Schema, simple: bool, level: i64
 ) -> tuple[list[_Map], dict[Any, int], list[Any] | None]:
     """The items of both, new ones last; where each key stands in them; and the keys of the patch, or None if the items
     are in order already, as they come in that of the original.
     """
-    keyed = list(compress(range(len(original)), map(contains, original, repeat(merge_key))))
-    known = list(keys_of([original[place] for place in keyed], merge_key))
-    places: dict[Any, int] = dict(zip(known, keyed, strict=True))
-    if len(places) < len(keyed):  # the first of each key counts
-        places = dict(zip(reversed(known), reversed(keyed), strict=True))
+    places: dict[Any, int] = {}
+    for place, item in enumerate(original):
+        if merge_key in item:
+            places.setdefault(hashable(item[merge_key]), place)  # the first of each key counts
     in_place = len(places) == len(original)
     out = list(original)
     settled: dict[int, str] = {}  # place -> what was merged there last and changed nothing
     reached = -1
-    order = []
-    for item, key in zip(patch, keys_of(patch, merge_key), strict=True):
+    order: list[Any] = []
+    for item in patch:
+        TURNS.one_more()
+        key = hashable(key_of(item, merge_key))
         order.append(key)
         found = places.get(key)
         if found is None:
@@ -364,7 +353,7 @@ def _merge_items(
         else:
             if not settled.get(found) or settled[found] != _told(item):  # the same thing may come again and again
                 before = out[found]
-                out[found] = _merge_map(before, item, schema, new)
+                out[found] = _merge_map(before, item, schema, simple, level + 1)
                 settled[found] = _told(item) if out[found] is before else ""
             in_place = in_place and found > reached
             reached = found
@@ -379,7 +368,7 @@ def _told(item: _Map) -> str:
         return ""
 
 
-def _set_orders(out: _Map, patch: _Map, schema: Schema | None, new: New) -> _Map:
+def _set_orders(out: _Map, patch: _Map, schema: Schema | None, simple: bool, level: i64) -> _Map:
     """Carries out `$setElementOrder/NAME` together with the list NAME. Returns the patch without both."""
     orders = [name for name in patch if name.startswith(_ORDER)]
     if not orders:
@@ -388,7 +377,8 @@ def _set_orders(out: _Map, patch: _Map, schema: Schema | None, new: New) -> _Map
     for directive in orders:
         order = _list(patch.pop(directive))
         name = _named(directive, _ORDER, "setElementOrder")
-        _set_order(out, name, order, _list(patch.pop(name)) if name in patch else None, schema, new)
+        items = _list(patch.pop(name)) if name in patch else None
+        _set_order(out, name, order, items, schema, simple, level)
     return patch
 
 
@@ -406,7 +396,7 @@ def _without_ordered(patch: Any) -> Any:
 
 
 def _set_order(
-    out: _Map, name: str, order: list[Any], patch: list[Any] | None, schema: Schema | None, new: New
+    out: _Map, name: str, order: list[Any], patch: list[Any] | None, schema: Schema | None, simple: bool, level: i64
 ) -> None:
     original = _list(out[name]) if name in out else []
     below = _list_below(schema, name)
@@ -420,7 +410,7 @@ def _set_order(
         if name not in out:
             merged = without_directives(patch)
         elif _strategy(schema, name) == "merge":
-            merged = _merge_list(original, patch, below, merge_key, False, new)
+            merged = _merge_list(original, patch, below, merge_key, False, simple, level)
         else:
             merged = patch
         _are_maps(original, patch)
@@ -452,8 +442,9 @@ def _check_order(patch: list[Any], order: list[Any], merge_key: str) -> None:
 
 
 def _not_deleted(patch: list[Any]) -> list[Any]:
-    for wrong in (item for item in patch if not isinstance(item, dict)):
-        raise not_a_map(wrong)
+    for item in patch:
+        if not isinstance(item, dict):
+            raise not_a_map(item)
     return [item for item in patch if item.get(DIRECTIVE) != "delete"]
 
 

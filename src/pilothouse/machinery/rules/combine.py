@@ -21,26 +21,47 @@ from pilothouse.machinery.rules.field import Field, Rule
 Validate = Callable[[dict[str, Any], "dict[str, Any] | None", Any], Sequence[Cause]]
 Condition = Callable[[Any, Field], bool]
 
-_ABSENT: Final = "sees_absent"
 _NOTHING: Final[tuple[Cause, ...]] = ()
 
 
+class _Heedful:
+    """A rule that has something to say where there is no value."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: Rule) -> None:
+        self.run: Final = run
+
+    def __call__(self, value: Any, field: Field) -> bool | None:
+        return self.run(value, field)
+
+
 def sees_absent(rule: Rule) -> Rule:
-    """Mark a rule that has something to say where there is no value (it gets None)."""
-    setattr(rule, _ABSENT, True)
-    return rule
+    """A rule that is asked where there is no value, too (it gets None)."""
+    return _Heedful(rule)
 
 
 def _heeds_absence(rule: Rule) -> bool:
-    return bool(getattr(rule, _ABSENT, False))
+    return isinstance(rule, _Heedful)
+
+
+def _bare(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules without what says when they are asked."""
+    return tuple([rule.run if isinstance(rule, _Heedful) else rule for rule in rules])
+
+
+def _as_one(rules: Sequence[Rule]) -> Rule:
+    return _bare(rules)[0] if len(rules) == 1 else _bare([together(*rules)])[0]
 
 
 def rules(*parts: Rule) -> Validate:
     """The `validate` of a Behaviour or a Part: `(new, old or None on create, context) -> causes`."""
 
+    every = _bare(parts)
+
     def validate(new: dict[str, Any], old: dict[str, Any] | None, context: Any) -> Sequence[Cause]:
         field = Field(new, old, context)
-        for part in parts:
+        for part in every:
             part(new, field)
             if field.found and field.full:
                 break
@@ -52,13 +73,15 @@ def rules(*parts: Rule) -> Validate:
 def together(*parts: Rule) -> Rule:
     """Several rules as one; stops where one of them says so."""
 
+    every = _bare(parts)
+
     def run(value: Any, field: Field) -> bool | None:
-        for part in parts:
+        for part in every:
             if part(value, field) or (field.found and field.full):
                 return True
         return None
 
-    return sees_absent(run) if any(_heeds_absence(part) for part in parts) else run
+    return sees_absent(run) if any(map(_heeds_absence, parts)) else run
 
 
 def dig(value: Any, steps: Sequence[str]) -> Any:
@@ -73,7 +96,8 @@ def dig(value: Any, steps: Sequence[str]) -> Any:
 def at(path: str, *parts: Rule) -> Rule:
     """Rules for the value at a path of struct fields, such as `spec.strategy.type`."""
     steps = tuple(path.split("."))
-    heedful = tuple(part for part in parts if _heeds_absence(part))
+    heedful = _bare([part for part in parts if _heeds_absence(part)])
+    every = _bare(parts)
     last = steps[-1]
     parents = steps[:-1]
 
@@ -85,7 +109,7 @@ def at(path: str, *parts: Rule) -> Rule:
             inner = inner.get(step)
         if inner is not None:
             inner = inner.get(last)
-        todo = parts if inner is not None else heedful
+        todo = every if inner is not None else heedful
         if not todo:
             return
         found = field.found
@@ -109,7 +133,7 @@ def at(path: str, *parts: Rule) -> Rule:
 
 def each(*parts: Rule, key: str = "") -> Rule:
     """Rules for every item of a list. With `key`, items see the old item that has the same value of that field."""
-    rule = parts[0] if len(parts) == 1 else together(*parts)
+    rule = _as_one(parts)
 
     def run(items: Any, field: Field) -> None:
         if key and field.updating:
@@ -137,11 +161,13 @@ def _each_paired(items: Sequence[Any], field: Field, rule: Rule, key: str) -> No
 def each_once(member: str, *parts: Rule, then: Rule | None = None) -> Rule:
     """Rules for every item of a list, of which no two have the same `member` (told there); `then` is run after that."""
 
+    every = _bare(parts)
+
     def run(items: Any, field: Field) -> None:
         seen: set[Any] = set()
 
         def judge(item: Any, inner: Field) -> None:
-            for part in parts:
+            for part in every:
                 part(item, inner)
             own = item.get(member, "")
             if own in seen:
@@ -157,7 +183,7 @@ def each_once(member: str, *parts: Rule, then: Rule | None = None) -> Rule:
 
 def each_value(*parts: Rule) -> Rule:
     """Rules for every value of a map, told as `[key]`."""
-    rule = parts[0] if len(parts) == 1 else together(*parts)
+    rule = _as_one(parts)
 
     def run(values: Any, field: Field) -> None:
         field.each_value("", rule, values)
@@ -179,12 +205,12 @@ def each_key(check: Callable[[str], Sequence[str]], show: str = "") -> Rule:
 
 def when(condition: Condition, *parts: Rule) -> Rule:
     """Rules that hold only where the condition does: `when(is_set("paused"), ...)`."""
-    rule = parts[0] if len(parts) == 1 else together(*parts)
+    rule = _as_one(parts)
 
     def run(value: Any, field: Field) -> bool | None:
         return rule(value, field) if condition(value, field) else None
 
-    return sees_absent(run) if _heeds_absence(rule) else run
+    return sees_absent(run) if any(map(_heeds_absence, parts)) else run
 
 
 def on_create(*parts: Rule) -> Rule:

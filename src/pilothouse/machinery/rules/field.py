@@ -130,25 +130,6 @@ def _not_at_all(_: Any) -> bool:
     return False
 
 
-class _Found(list[list[str]]):
-    """Causes that were found; what comes when there are very many is not kept."""
-
-    __slots__ = ("room",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.room = _MOST_TEXT
-
-    def append(self, one: list[str]) -> None:
-        if not self.full:
-            self.room -= len(one[2])
-            super().append(one)
-
-    @property
-    def full(self) -> bool:
-        return len(self) >= MOST_CAUSES or self.room < 0
-
-
 class Field:
     """What rules see beside the value, and where they put what they find.
 
@@ -157,7 +138,7 @@ class Field:
     whose items are not paired. `context`: what the request says (registry.behaviour.Context).
     """
 
-    __slots__ = ("_made", "_shown", "context", "found", "old", "root", "root_old", "updating")
+    __slots__ = ("_made", "_room", "_shown", "context", "found", "old", "root", "root_old", "updating")
 
     def __init__(self, root: Any = None, root_old: Any = None, context: Any = None) -> None:
         self.root = root
@@ -165,32 +146,36 @@ class Field:
         self.context = context
         self.old = root_old
         self.updating = root_old is not None
-        self.found = _Found()  # [path, reason, message]
+        self.found: list[list[str]] = []  # [path, reason, message]
+        self._room = _MOST_TEXT
         self._made: dict[Callable[[Any], Any], Any] | None = None
         self._shown: tuple[Any, str] = (None, "null")
 
     # -- what can be wrong
 
     def add(self, path: str, reason: str, message: str) -> None:
-        self.found.append([path, reason, message])
+        """What comes when there are very many is not kept."""
+        if not self.full:
+            self._room -= len(message)
+            self.found.append([path, reason, message])
 
     def required(self, path: str = "", why: str = "") -> None:
-        self.found.append([path, "FieldValueRequired", f"Required value: {why}" if why else "Required value"])
+        self.add(path, "FieldValueRequired", f"Required value: {why}" if why else "Required value")
 
     def invalid(self, path: str, value: Any, why: str) -> None:
-        self.found.append([path, "FieldValueInvalid", f"Invalid value: {self._showing(value)}: {why}"])
+        self.add(path, "FieldValueInvalid", f"Invalid value: {self._showing(value)}: {why}")
 
     def wrong(self, path: str, why: str) -> None:
         """As `invalid`, without a value."""
-        self.found.append([path, "FieldValueInvalid", f"Invalid value: {why}"])
+        self.add(path, "FieldValueInvalid", f"Invalid value: {why}")
 
     def type_invalid(self, path: str, value: Any, why: str) -> None:
-        self.found.append([path, "FieldValueTypeInvalid", f"Invalid value: {shown(value)}: {why}"])
+        self.add(path, "FieldValueTypeInvalid", f"Invalid value: {shown(value)}: {why}")
 
     def not_supported(self, path: str, value: Any, supported: Iterable[str]) -> None:
         listed = ", ".join(quoted(one) for one in supported)
         message = f"Unsupported value: {shown(value)}" + (f": supported values: {listed}" if listed else "")
-        self.found.append([path, "FieldValueNotSupported", message])
+        self.add(path, "FieldValueNotSupported", message)
 
     def outside(self, path: str, value: Any, supported: Iterable[str]) -> None:
         """Told of a value that is not among the supported: nothing at all is required, another is not supported."""
@@ -200,25 +185,25 @@ class Field:
             self.required(path)
 
     def forbidden(self, path: str, why: str = "") -> None:
-        self.found.append([path, "FieldValueForbidden", f"Forbidden: {why}" if why else "Forbidden"])
+        self.add(path, "FieldValueForbidden", f"Forbidden: {why}" if why else "Forbidden")
 
     def duplicate(self, path: str, value: Any) -> None:
-        self.found.append([path, "FieldValueDuplicate", f"Duplicate value: {shown(value)}"])
+        self.add(path, "FieldValueDuplicate", f"Duplicate value: {shown(value)}")
 
     def not_found(self, path: str, value: Any) -> None:
-        self.found.append([path, "FieldValueNotFound", f"Not found: {shown(value)}"])
+        self.add(path, "FieldValueNotFound", f"Not found: {shown(value)}")
 
     def too_long(self, path: str, limit: int) -> None:
         """`limit` in bytes."""
         noun = "byte" if limit == 1 else "bytes"
-        self.found.append([path, "FieldValueTooLong", f"Too long: may not be more than {limit} {noun}"])
+        self.add(path, "FieldValueTooLong", f"Too long: may not be more than {limit} {noun}")
 
     def too_many(self, path: str, count: int, limit: int) -> None:
         noun = "item" if limit == 1 else "items"
-        self.found.append([path, "FieldValueTooMany", f"Too many: {count}: must have at most {limit} {noun}"])
+        self.add(path, "FieldValueTooMany", f"Too many: {count}: must have at most {limit} {noun}")
 
     def internal(self, path: str, why: str) -> None:
-        self.found.append([path, "InternalError", f"Internal error: {why}"])
+        self.add(path, "InternalError", f"Internal error: {why}")
 
     def _showing(self, value: Any) -> str:
         """As `shown`. A long list with which much is wrong is written once."""
@@ -238,7 +223,7 @@ class Field:
     @property
     def full(self) -> bool:
         """Whether so much is wrong that it is not worth looking further."""
-        return self.found.full
+        return len(self.found) >= MOST_CAUSES or self._room < 0
 
     # Until so much is wrong that it is not worth looking further:
 
