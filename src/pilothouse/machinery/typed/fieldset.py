@@ -7,27 +7,26 @@ child with keys and no "." is only on the way to members. An element is `f:NAME`
 empty set.
 
 Nodes are shared between sets and with objects: nobody may change one in place. All functions here return their
-argument itself when nothing changes.
+argument itself when nothing changes, and raise RecursionError where sets are too deep.
+
+Compiled (docs/designs/compiled.md).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from operator import itemgetter
 from typing import Any, Final
 
-from pilothouse.kit.memo import remembered
+from mypy_extensions import i64
+
+from pilothouse.kit.sorting import in_order
+from pilothouse.machinery.typed.turns import DEEPEST, TURNS
 
 Node = dict[str, Any]  # str -> Node; mypy has no recursive alias for dict invariance that is worth its price
 
 LEAF: Final[Node] = {}  # the member without children; shared, never changed
 SELF: Final = "."
-
-
-def _flat(node: Node) -> bool:
-    """Whether there are many elements and nothing below them."""
-    return len(node) >= _MANY and not any(node.values())
 
 
 def is_member(child: Node) -> bool:
@@ -41,18 +40,23 @@ def union(a: Node, b: Node) -> Node:
         return a
     if not a:
         return b
-    return _union_children(a, b)
+    return _union_children(a, b, 0)
 
 
-def _union_children(a: Node, b: Node) -> Node:
+def _union_children(a: Node, b: Node, depth: i64) -> Node:
+    if depth > DEEPEST:
+        raise RecursionError
     out: Node | None = None
     grown = False
     for element, theirs in b.items():
+        TURNS.left -= 1
+        if TURNS.left <= 0:
+            TURNS.over()
         ours = a.get(element)
         if ours is None:
             joined, grown = theirs, True
         else:
-            joined = _union_child(ours, theirs)
+            joined = _union_child(ours, theirs, depth)
             if joined is ours:
                 continue
         if out is None:
@@ -63,32 +67,44 @@ def _union_children(a: Node, b: Node) -> Node:
     return ordered(out) if grown else out
 
 
-def _union_child(a: Node, b: Node) -> Node:
+def _union_child(a: Node, b: Node, depth: i64) -> Node:
     if a is b or (not b and is_member(a)):
         return a
     if not a:
         return b if is_member(b) else {SELF: LEAF, **b}
     if not b:
         return {SELF: LEAF, **a}
-    return _union_children(a, b)
+    return _union_children(a, b, depth + 1)
 
 
 def union_of(nodes: list[Node]) -> Node:
     """The root set of what is in any of the sets (one at least), in the original's order."""
+    return _union_of(nodes, 0)
+
+
+def _union_of(nodes: list[Node], depth: i64) -> Node:
     if len(nodes) == 1:
         return nodes[0]
+    if depth > DEEPEST:
+        raise RecursionError
     children: dict[str, list[Node]] = {}
     for node in nodes:
         for element, child in node.items():
             children.setdefault(element, []).append(child)
-    return ordered({element: _union_of_children(many) for element, many in children.items()})
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
+    out: Node = {}
+    for element, many in children.items():
+        out[element] = _union_of_children(many, depth + 1)
+    return ordered(out)
 
 
-def _union_of_children(children: list[Node]) -> Node:
+def _union_of_children(children: list[Node], depth: i64) -> Node:
     below = [child for child in children if child]
     if not below:
         return LEAF
-    joined = union_of(below)
+    joined = _union_of(below, depth)
     if len(below) == len(children) or SELF in joined:
         return joined
     return {SELF: LEAF, **joined}
@@ -96,16 +112,22 @@ def _union_of_children(children: list[Node]) -> Node:
 
 def subtract(a: Node, b: Node) -> Node:
     """The root set of the members of `a` that are not members of `b`. A member does not stand for what is below it."""
-    if _flat(a) and _flat(b):
-        kept = {element: child for element, child in a.items() if element not in b or element == SELF}
-        return kept if len(kept) < len(a) else a
+    return _subtract(a, b, 0)
+
+
+def _subtract(a: Node, b: Node, depth: i64) -> Node:
+    if depth > DEEPEST:
+        raise RecursionError
     out: Node | None = None
     for element in a if len(a) < len(b) else b:
+        TURNS.left -= 1
+        if TURNS.left <= 0:
+            TURNS.over()
         ours = a.get(element)
         theirs = b.get(element)
         if ours is None or theirs is None or element == SELF:
             continue
-        left = _subtract_child(ours, theirs)
+        left = _subtract_child(ours, theirs, depth + 1)
         if left is ours:
             continue
         if out is None:
@@ -117,17 +139,17 @@ def subtract(a: Node, b: Node) -> Node:
     return a if out is None else out
 
 
-def _subtract_child(ours: Node, theirs: Node) -> Node | None:
+def _subtract_child(ours: Node, theirs: Node, depth: i64) -> Node | None:
     if is_member(theirs):
         if not ours:
             return None
-        left = subtract(ours, theirs) if theirs else ours
+        left = _subtract(ours, theirs, depth) if theirs else ours
         if SELF in left:
             left = {element: child for element, child in left.items() if element != SELF}
         return left or None
     if not ours:
         return ours
-    left = subtract(ours, theirs)
+    left = _subtract(ours, theirs, depth)
     if left is ours:
         return ours
     if len(left) == 1 and SELF in left:
@@ -137,13 +159,18 @@ def _subtract_child(ours: Node, theirs: Node) -> Node | None:
 
 def intersect(a: Node, b: Node) -> Node:
     """The root set of the members of both."""
-    if _flat(a) and _flat(b):
-        both = dict.fromkeys([element for element in a if element in b], LEAF)
-        both.pop(SELF, None)
-        return both
+    return _intersect(a, b, 0)
+
+
+def _intersect(a: Node, b: Node, depth: i64) -> Node:
+    if depth > DEEPEST:
+        raise RecursionError
     out: Node = {}
     small, large = (a, b) if len(a) <= len(b) else (b, a)
     for element in small:
+        TURNS.left -= 1
+        if TURNS.left <= 0:
+            TURNS.over()
         other = large.get(element)
         if other is None or element == SELF:
             continue
@@ -151,7 +178,7 @@ def intersect(a: Node, b: Node) -> Node:
         if mine is other:
             out[element] = mine
             continue
-        both = intersect(mine, other) if mine and other else LEAF
+        both = _intersect(mine, other, depth + 1) if mine and other else LEAF
         if is_member(mine) and is_member(other):
             out[element] = {SELF: LEAF, **both} if both else LEAF
         elif both:
@@ -186,7 +213,7 @@ def of_paths(*paths: tuple[str, ...]) -> Node:
             if (last and child) or (not last and not child):
                 child[SELF] = LEAF
             node = child
-    return _ordered_deep(root)
+    return _ordered_deep(root, 0)
 
 
 def members(node: Node) -> Iterator[tuple[str, ...]]:
@@ -206,78 +233,96 @@ def ordered(node: Node) -> Node:
     if len(node) < 2:
         return node
     keys = list(node)
-    as_they_are = keys.copy()
-    if _AS_TEXT.issuperset(map(_KIND, keys)):
-        keys.sort()
-    elif len(keys) < _MANY:
-        keys.sort(key=order)
-    else:
-        keys = _ordered_many(keys)
-    return node if keys == as_they_are else {key: node[key] for key in keys}
+    in_place = _ordered(keys)
+    if in_place == keys:
+        return node
+    out: Node = {}
+    for element in in_place:
+        out[element] = node[element]
+    return out
 
 
-_KIND: Final = itemgetter(0)
-_AS_TEXT: Final = frozenset("f.")
-_MANY: Final = 64
-_PART: Final = 4096  # elements read by one call, which lets no other thread run
-_NUMBERS: Final = frozenset({int, float})
-_TEXTS: Final = frozenset({str})
+def _ordered(elements: list[str]) -> list[str]:
+    """The elements in order. Those whose texts stand for texts sort as these, most others by what they stand for."""
+    as_texts = True
+    own: list[str] = []
+    rest: list[str] = []
+    for element in elements:
+        if element == SELF:
+            own.append(element)
+        else:
+            rest.append(element)
+            as_texts = as_texts and element.startswith("f:")
+    if as_texts:
+        return own + in_order(rest)
+    places: list[Any] = []
+    name = None
+    for at, element in enumerate(rest):
+        key, place = _text_of(element)
+        if place is None or (at and key != name):
+            return own + in_places(rest, [order(one) for one in rest])
+        name = key
+        places.append(place)
+        TURNS.left -= 1
+        if TURNS.left <= 0:
+            TURNS.over()
+    return own + in_places(rest, places)
 
 
-def _ordered_many(elements: list[str]) -> list[str]:
-    """Elements sorted by `order`. Those of one kind, as the items of a list have, are read together."""
-    first = [element for element in elements if element == SELF]
-    rest = [element for element in elements if element != SELF]
-    kinds = set(map(_KIND, rest))
-    columns: list[list[Any]] = []
-    if kinds == {"v"}:
-        columns = [_read(rest)]
-    elif kinds == {"k"}:
-        read = _read(rest)
-        shapes = set(map(tuple, read))  # the names of the keys
-        if len(shapes) == 1:
-            columns = [[keys[name] for keys in read] for name in sorted(shapes.pop())]
-    if not columns:
-        return first + sorted(rest, key=order)
-    places = list(zip(*map(_ranks, columns), strict=True))
-    return first + [rest[at] for at in sorted(range(len(rest)), key=places.__getitem__)]
+def _text_of(element: str) -> tuple[str, str | None]:
+    """What an element has one text for, and the text: it sorts by that among those of the same; None for others."""
+    if "\\" in element:
+        return "", None
+    parts = element.split('"')
+    if len(parts) == 3 and parts[0] == "v:" and not parts[2]:
+        return "", parts[1]
+    if len(parts) == 5 and parts[0] == "k:{" and parts[2] == ":" and parts[4] == "}":
+        return parts[1], parts[3]
+    return "", None
 
 
-def _read(elements: list[str]) -> list[Any]:
-    """What stands behind the colons."""
-    read: list[Any] = []
-    for at in range(0, len(elements), _PART):
-        texts = [element[2:] for element in elements[at : at + _PART]]
-        read += json.loads(f"[{','.join(texts)}]")
-    return read
+def in_places(elements: list[str], places: list[Any]) -> list[str]:
+    """Elements in the order of what they stand for: values, or what `order` makes of several."""
+    if len(elements) < 2:
+        return elements
+    texts: dict[str, str] = {}
+    for at, place in enumerate(places):
+        if type(place) is not str:
+            break
+        texts[place] = elements[at]
+    if len(texts) == len(elements):
+        return [texts[text] for text in in_order(texts)]
+    rows = [(place if type(place) is tuple else rank(place), at) for at, place in enumerate(places)]
+    return [elements[row[1]] for row in in_order(rows)]
 
 
-def _ranks(values: list[Any]) -> list[Any]:
-    """What sorts as `_rank` of each does."""
-    kinds = set(map(type, values))
-    return values if kinds == _TEXTS or kinds <= _NUMBERS else list(map(_rank, values))
+def _ordered_deep(node: Node, depth: i64) -> Node:
+    if depth > DEEPEST:
+        raise RecursionError
+    out: Node = {}
+    for element, child in node.items():
+        out[element] = _ordered_deep(child, depth + 1) if child else LEAF
+    return ordered(out)
 
 
-def _ordered_deep(node: Node) -> Node:
-    return ordered({element: _ordered_deep(child) if child else LEAF for element, child in node.items()})
-
-
-@remembered(8192)
 def order(element: str) -> tuple[Any, ...]:
     """Where an element stands among its neighbours: ".", then fields by name, keys, values, indices."""
-    kind, _, rest = element.partition(":")
     if element == SELF:
         return (0,)
+    kind, rest = element[0], element[2:]
     if kind == "f":
         return (1, rest)
     if kind == "k":
-        return (2, *((name, *_rank(value)) for name, value in sorted(json.loads(rest).items())))
+        found: list[Any] = [2]
+        for name, value in sorted(json.loads(rest).items()):
+            found += (name, *rank(value))
+        return tuple(found)
     if kind == "v":
-        return (3, *_rank(json.loads(rest)))
+        return (3, *rank(json.loads(rest)))
     return (4, int(rest))
 
 
-def _rank(value: Any) -> tuple[int, Any]:
+def rank(value: Any) -> tuple[int, Any]:
     """Numbers before text before truth values before lists before maps before null."""
     if isinstance(value, bool):
         return (2, value)

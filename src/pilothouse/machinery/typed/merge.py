@@ -1,31 +1,26 @@
 """The merge of an applied configuration into the live object: what it says wins, what it does not mention stays.
 
-Unchanged parts of the live object are shared, never copied. Compiled to closures, once a type.
+Unchanged parts of the live object are shared, never copied. Made once a type.
+
+Compiled (docs/designs/compiled.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
+
+from mypy_extensions import i64
 
 from pilothouse.machinery.jsoncodec import identical
-from pilothouse.machinery.schema import STRING, Schema
+from pilothouse.machinery.schema import Schema
 from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, index_by, shape_of
-
-Merge = Callable[[Any, Any], Any]
+from pilothouse.machinery.typed.turns import DEEPEST, TURNS
 
 
 def merge(schema: Schema, live: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
-    """The object with the configuration in it: `live` itself when that changes nothing."""
-    merged: dict[str, Any] = merger(schema)(live, config)
+    """The object with the configuration in it: `live` itself when that changes nothing. Raises RecursionError."""
+    merged: dict[str, Any] = _merge_of(schema).run(live, config, 0)
     return merged
-
-
-def merger(schema: Schema) -> Merge:
-    found = schema.compiled.get("typed.merge")
-    if found is None:
-        schema.compiled["typed.merge"] = found = _compile(shape_of(schema))
-    return found
 
 
 def same(a: Any, b: Any) -> bool:
@@ -33,52 +28,57 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b) and (type(a) is str or identical(a, b))
 
 
-def _whole(live: Any, config: Any) -> Any:
-    return live if same(live, config) else config
+class _Merge:
+    """How values of a type are merged, of which the applied one is taken whole here."""
+
+    def run(self, live: Any, config: Any, depth: i64) -> Any:
+        return live if same(live, config) else config
 
 
-def _compile(shape: Shape) -> Merge:
+def _merge_of(schema: Schema) -> _Merge:
+    found: _Merge | None = schema.compiled.get("typed.merge")
+    if found is None:
+        found = schema.compiled["typed.merge"] = _made(shape_of(schema))
+    return found
+
+
+def _made(shape: Shape) -> _Merge:
     if shape.kind == ATOM:
-        return _whole
+        return _WHOLE
     if shape.kind == FREE:
-        return _free
+        return _FREE
     if shape.kind == STRUCT:
-        fields = shape.fields
-        other: Merge = _free if shape.open else _whole
-        children: dict[str, Merge] = {}
-
-        def child(name: str) -> Merge:
-            found = children.get(name)
-            if found is None:
-                if name not in fields:
-                    return other
-                found = children[name] = merger(fields[name].schema)
-            return found
-
-        return _maps(child)
+        return _Struct(shape)
     if shape.item is None:
-        raise TypeError("a list without items")
+        raise TypeError("a container without items")
     if shape.kind == MAP:
-        if shape.item.kind == STRING:
-            return _text_maps
-        item = merger(shape.item)
-        return _maps(lambda name: item)
-    return _lists(shape, _whole if shape.kind == SET else merger(shape.item))
+        return _Map(_merge_of(shape.item))
+    return _List(shape, _WHOLE if shape.kind == SET else _merge_of(shape.item))
 
 
-def _maps(child: Callable[[str], Merge]) -> Merge:
-    def maps(live: Any, config: Any) -> Any:
-        if type(live) is not dict or not live:
-            return _whole(live, config)
-        if type(config) is not dict:
+class _Maps(_Merge):
+    """Objects, member by member."""
+
+    def child(self, name: str) -> _Merge:
+        raise NotImplementedError
+
+    def run(self, live: Any, config: Any, depth: i64) -> Any:
+        if not isinstance(live, dict) or not live:
+            return live if same(live, config) else config
+        if not isinstance(config, dict):
             return live  # null says nothing about what is in the map
+        if depth > DEEPEST:
+            raise RecursionError
         out: dict[str, Any] | None = None
         for name, value in config.items():
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
             if name in live:
                 before = live[name]
                 if before is value:
                     continue
-                value = child(name)(before, value)
+                value = self.child(name).run(before, value, depth + 1)
                 if value is before:
                     continue
             if out is None:
@@ -86,82 +86,112 @@ def _maps(child: Callable[[str], Merge]) -> Merge:
             out[name] = value
         return live if out is None else out
 
-    return maps
+
+class _Struct(_Maps):
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._other: _Merge = _FREE if shape.open else _WHOLE
+        self._fields: dict[str, _Merge] = {}
+
+    def child(self, name: str) -> _Merge:
+        found = self._fields.get(name)
+        if found is None:
+            field = self._shape.fields.get(name)
+            if field is None:
+                return self._other
+            found = self._fields[name] = _merge_of(field.schema)
+        return found
 
 
-def _text_maps(live: Any, config: Any) -> Any:
-    """Maps of texts, of which there may be a hundred thousand."""
-    if type(live) is not dict or not live:
-        return _whole(live, config)
-    if type(config) is not dict:
-        return live
-    merged = live | config
-    return live if merged == live else merged
+class _Map(_Maps):
+    def __init__(self, item: _Merge) -> None:
+        self._item = item
+
+    def child(self, name: str) -> _Merge:
+        return self._item
 
 
-def _free(live: Any, config: Any) -> Any:
-    if type(config) is dict and type(live) is dict and live:
-        return _free_maps(live, config)
-    return _whole(live, config)
+class _Free(_Maps):
+    """Values without a schema: maps key by key, all else whole."""
+
+    def child(self, name: str) -> _Merge:
+        return self
+
+    def run(self, live: Any, config: Any, depth: i64) -> Any:
+        if isinstance(config, dict) and isinstance(live, dict) and live:
+            return super().run(live, config, depth)
+        return live if same(live, config) else config
 
 
-_free_maps = _maps(lambda name: _free)
+_WHOLE: Final = _Merge()
+_FREE: Final = _Free()
 
 
-def _lists(shape: Shape, item: Merge) -> Merge:
-    elements = shape.elements
+class _List(_Merge):
+    """Lists by key and sets."""
 
-    def lists(live: Any, config: Any) -> Any:
-        if type(live) is not list or not live:
-            return _whole(live, config)
-        if type(config) is not list or not config or (len(live) == len(config) and same(live, config)):
+    def __init__(self, shape: Shape, item: _Merge) -> None:
+        self._shape = shape
+        self._item = item
+
+    def run(self, live: Any, config: Any, depth: i64) -> Any:
+        if not isinstance(live, list) or not live:
+            return live if same(live, config) else config
+        if not isinstance(config, list) or not config or (len(live) == len(config) and same(live, config)):
             return live
-        live_keys = elements(live)
+        if depth > DEEPEST:
+            raise RecursionError
+        live_keys = self._shape.elements(live)
         before = index_by(live_keys, live)
-        now = index(shape, config)
-        if before.keys().isdisjoint(now):
-            return [*live, *now.values()]
-        out = []
+        now = index(self._shape, config)
+        out: list[Any] = []
         changed = False
         for key, position in merged_order(live_keys, list(now)):
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
             if key is None:
                 out.append(live[position])
                 continue
             value = now[key]
             was = before.get(key, Duplicated)
-            merged = value if was is Duplicated else item(was, value)
+            merged = value if was is Duplicated else self._item.run(was, value, depth + 1)
             changed = changed or merged is not was
             out.append(merged)
-        if not changed and len(out) == len(live) and all(map(_is, out, live)):
-            return live
-        return out
-
-    return lists
+        return out if changed or not _are_the_same(out, live) else live
 
 
-def _is(a: Any, b: Any) -> bool:
-    return a is b
+def _are_the_same(some: list[Any], others: list[Any]) -> bool:
+    """Whether the very same items are in two lists."""
+    if len(some) != len(others):
+        return False
+    return not any(item is not others[at] for at, item in enumerate(some))
 
 
-def merged_order(live: list[str], applied: list[str]) -> Iterator[tuple[str | None, int]]:
+def merged_order(live: list[str], applied: list[str]) -> list[tuple[str | None, int]]:
     """The order of a merged list: (key, _) takes the applied item, (None, i) the i-th live one.
 
     Shared items come in the applied order. Live items that are not applied keep their place before the shared item
     they stood before; applied items that are new stand before the shared item they are written before, or at the end.
     """
-    wanted = frozenset(applied)
-    there = frozenset(live)
+    wanted = set(applied)
+    there = set(live)
     shared = [key for key in applied if key in there]
+    found: list[tuple[str | None, int]] = []
     awaited, position = 0, 0
     for at, key in enumerate(live):
+        TURNS.left -= 1
+        if TURNS.left <= 0:
+            TURNS.over()
         if key not in wanted:
-            yield None, at
+            found.append((None, at))
         elif awaited < len(shared) and key == shared[awaited]:
             while applied[position] != key:
-                yield applied[position], -1
+                found.append((applied[position], -1))
                 position += 1
-            yield key, -1
+            found.append((key, -1))
             position += 1
             awaited += 1
     for key in applied[position:]:
-        yield key, -1
+        found.append((key, -1))
+    return found

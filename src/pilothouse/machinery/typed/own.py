@@ -1,341 +1,284 @@
-"""What is owned: by whoever adds a value, creates an object, or applies a configuration. Compiled to closures, once a
-type.
+"""What is owned: by whoever adds a value, creates an object, or applies a configuration. Made once a type.
 
 Structs of one shape (the same fields present) have sets of one shape, so the frame of a set is made once for each
 shape seen and shared; what remains for an object is to fill in what differs.
+
+Compiled (docs/designs/compiled.md).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection
-from json.encoder import encode_basestring
+from collections.abc import Collection
 from typing import Any, Final
+
+from mypy_extensions import i64
 
 from pilothouse.kit.sorting import in_order
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.schema import Field, Schema
-from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
-from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Shape, shape_of
+from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, in_places, rank
+from pilothouse.machinery.typed.shape import ATOM, FREE, LACKING, MAP, SET, STRUCT, Key, Shape, shape_of
+from pilothouse.machinery.typed.turns import DEEPEST, TURNS
 
-Own = Callable[[Any], Node]
-_FEW_SHAPES: Final = 4
 MAX_SHAPES: Final = 256  # frames kept for a type; beyond that they are made anew each time
+_NOTHING: Final[Node] = {}  # told apart from LEAF by identity: neither a member nor anything below it
+
+
+class Own:
+    """Tells the child node of a value, which is LEAF here: it is owned whole. `plain`: that is so of all values.
+
+    `whole`: the value was not there before, and is owned with all that is in it. In an applied configuration
+    containers with a schema are not members themselves.
+    """
+
+    def __init__(self, whole: bool, plain: bool) -> None:
+        self.whole: bool = whole
+        self.plain: bool = plain
+
+    def __call__(self, value: Any) -> Node:
+        return self.node(value, 0)
+
+    def node(self, value: Any, depth: i64) -> Node:
+        """`depth`: levels above. Raises RecursionError."""
+        return LEAF
+
+    def item(self, value: Any, depth: i64) -> Node:
+        """The node of an item of a map or a list, which is a member itself."""
+        node = self.node(value, depth)
+        return node if self.whole or not node else {SELF: LEAF, **node}
+
+
+def added(schema: Schema) -> Own:
+    """`f(value) -> child node` of a value that was not there before: itself, and all that is in it."""
+    return _own(schema, True)
+
+
+def applied(schema: Schema) -> Own:
+    """`f(value) -> child node` of a value in an applied configuration."""
+    return _own(schema, False)
+
+
+def _own(schema: Schema, whole: bool) -> Own:
+    name = "typed.added" if whole else "typed.applied"
+    found: Own | None = schema.compiled.get(name)
+    if found is None:
+        found = schema.compiled[name] = _made(shape_of(schema), whole)
+    return found
+
+
+def _made(shape: Shape, whole: bool) -> Own:
+    if shape.kind == ATOM:
+        return Own(whole, True)
+    if shape.kind == FREE:
+        return _Free(whole, False)
+    if shape.kind == STRUCT:
+        return _Struct(shape, whole, whole)
+    if shape.item is None:
+        raise TypeError("a container without items")
+    if shape.kind == MAP:
+        return _Map(shape.item, whole)
+    return _Set(shape, whole) if shape.kind == SET else _Keyed(shape, shape.item, whole)
+
+
+class _Free(Own):
+    """A value without a schema. A field that may hold anything is no member itself, but what is in it is owned with all
+    its parts.
+    """
+
+    def node(self, value: Any, depth: i64) -> Node:
+        if not isinstance(value, dict) or not value:
+            return LEAF
+        if self.whole:
+            return _free(value, {SELF: LEAF}, depth)
+        return _free(value, {}, depth)
+
+
+def _free(value: dict[str, Any], out: Node, depth: i64) -> Node:
+    if depth > DEEPEST:
+        raise RecursionError
+    for name in in_order(value) if len(value) > 1 else value:
+        inner = value[name]
+        if isinstance(inner, dict) and inner:
+            out[f"f:{name}"] = _free(inner, {SELF: LEAF}, depth + 1)
+        else:
+            out[f"f:{name}"] = LEAF
+        TURNS.left -= 1
+        if TURNS.left <= 0:
+            TURNS.over()
+    return out
 
 
 class _Frame:
     """The set of a struct with certain fields: what is fixed, and what must be filled in for each value."""
 
-    __slots__ = ("fill", "fixed")
-
-    def __init__(self, fixed: Node, fill: list[tuple[str, str, Own]]) -> None:
+    def __init__(self, fixed: Node, fill: list[_Fill]) -> None:
         self.fixed = fixed
         self.fill = fill
 
 
-def added(schema: Schema) -> Own:
-    """`f(value) -> child node` of a value that was not there before: itself, and all that is in it."""
-    found = schema.compiled.get("typed.added")
-    if found is None:
-        schema.compiled["typed.added"] = found = _compile(schema, _below(added), whole=True)
-    return found
-
-
-def applied(schema: Schema) -> Own:
-    """`f(value) -> child node` of a value in an applied configuration: containers with a schema are not members
-    themselves.
+class _Fill:
+    """A field to fill in. `skips`: an empty list that would be owned item by item has nothing to own when it is
+    applied; null has, and so has an empty map.
     """
-    found = schema.compiled.get("typed.applied")
-    if found is None:
-        schema.compiled["typed.applied"] = found = _compile(schema, _below(applied), whole=False)
-    return found
+
+    def __init__(self, name: str, own: Own, skips: bool) -> None:
+        self.name = name
+        self.element = f"f:{name}"
+        self.own = own
+        self.skips: bool = skips
 
 
-def _below(make: Callable[[Schema], Own]) -> Callable[[Schema], Own | None]:
-    """How children are made: None for those that are owned whole."""
-    return lambda of: None if shape_of(of).kind == ATOM else make(of)
+class _Struct(Own):
+    """The sets of one struct type, by the names of the fields that are there. `member`: the struct itself is one."""
 
-
-def _compile(schema: Schema, child: Callable[[Schema], Own | None], whole: bool) -> Own:
-    shape = shape_of(schema)
-    if shape.kind == ATOM:
-        return lambda value: LEAF
-    if shape.kind == FREE:
-        return _free if whole else _free_applied
-    if shape.kind == STRUCT:
-        return _Frames(shape, child, whole, whole).own
-    if shape.kind == MAP:
-        return _map(shape, child, whole)
-    if shape.kind == SET:
-        return _set(shape, whole)
-    return _keyed(shape, child, whole)
-
-
-def _free(value: Any) -> Node:
-    if type(value) is not dict or not value:
-        return LEAF
-    out: Node = {SELF: LEAF}
-    for name in in_order(value):
-        inner = value[name]
-        out[f"f:{name}"] = _free(inner) if inner.__class__ is dict else LEAF
-    return out
-
-
-def _free_applied(value: Any) -> Node:
-    """A field that may hold anything is no member itself, but what is in it is owned with all its parts."""
-    out = _free(value)
-    return {element: node for element, node in out.items() if element != SELF} if len(out) > 1 else LEAF
-
-
-class _Frames:
-    """The frames of one struct type, by the names of the fields that are there. `member`: the struct itself is one."""
-
-    def __init__(self, shape: Shape, child: Callable[[Schema], Own | None], whole: bool, member: bool) -> None:
-        self.known: dict[tuple[str, ...], _Frame] = {}
+    def __init__(self, shape: Shape, whole: bool, member: bool) -> None:
+        super().__init__(whole, False)
         self._shape = shape
-        self._child = child
-        self._whole = whole
-        self._member = member
+        self._member: bool = member
+        self._fields: dict[str, _Fill] = {}
+        self._known: dict[tuple[str, ...], _Frame] = {}
 
-    def make(self, names: tuple[str, ...]) -> _Frame:
+    def _field(self, name: str) -> _Fill:
+        field = self._shape.fields.get(name)
+        if field is not None:
+            fill = _Fill(name, _own(field.schema, self.whole), not self.whole and field.schema.kind == s.LIST)
+        else:
+            fill = _Fill(name, _Free(True, False) if self._shape.open else Own(self.whole, True), False)
+            if len(self._fields) > MAX_SHAPES:  # of undeclared ones there may be any number
+                return fill
+        self._fields[name] = fill
+        return fill
+
+    def _frame(self, names: tuple[str, ...]) -> _Frame:
         fixed: Node = {SELF: LEAF} if self._member and names else {}
-        fill = []
-        for name in sorted(names):
-            element = f"f:{name}"
-            field = self._shape.fields.get(name)
-            own = self._child(field.schema) if field is not None else _free if self._shape.open else None
-            fixed[element] = LEAF
-            if own is not None:
-                fill.append((name, element, own if self._whole else _unless_empty_list(field, own)))
+        fill: list[_Fill] = []
+        for name in in_order(names):
+            field = self._fields.get(name) or self._field(name)
+            fixed[field.element] = LEAF
+            if not field.own.plain:
+                fill.append(field)
         made = _Frame(fixed, fill)
-        if len(self.known) < MAX_SHAPES:
-            self.known[names] = made
+        if len(self._known) < MAX_SHAPES:
+            self._known[names] = made
         return made
 
-    @staticmethod
-    def filled(frame: _Frame, value: dict[str, Any]) -> Node:
+    def node(self, value: Any, depth: i64) -> Node:
+        if not isinstance(value, dict) or not value:
+            return LEAF
+        if depth > DEEPEST:
+            raise RecursionError
+        names = tuple(value)
+        frame = self._known.get(names) or self._frame(names)
+        if not frame.fill:
+            return frame.fixed
         out: Node | None = None
-        for name, element, own in frame.fill:
-            node = own(value[name])
+        for field in frame.fill:
+            inner = value[field.name]
+            node = _NOTHING if field.skips and inner == [] else field.own.node(inner, depth + 1)
             if node is LEAF:
                 continue  # as the frame has it
             if out is None:
                 out = frame.fixed.copy()
             if node is _NOTHING:
-                del out[element]
+                del out[field.element]
             else:
-                out[element] = node
-        return frame.fixed if out is None else _whole(out)
+                out[field.element] = node
+        if out is None:
+            return frame.fixed
+        if not out:
+            return _NOTHING
+        return LEAF if len(out) == 1 and SELF in out else out
 
-    def own(self, value: Any) -> Node:
-        if type(value) is not dict or not value:
+
+class _Map(Own):
+    def __init__(self, item: Schema, whole: bool) -> None:
+        super().__init__(whole, False)
+        self._item: Own = _own(item, whole)
+
+    def node(self, value: Any, depth: i64) -> Node:
+        if not isinstance(value, dict) or not value:
             return LEAF
-        names = tuple(value)
-        frame = self.known.get(names) or self.make(names)
-        return self.filled(frame, value) if frame.fill else frame.fixed
-
-    def own_all(self, values: list[Any]) -> list[Node]:
-        """`own` of many."""
-        if len(values) < _MANY or set(map(type, values)) != {dict}:
-            return list(map(self.own, values))
-        shapes = list(map(tuple, values))
-        kinds = set(shapes)
-        if len(kinds) == 1:
-            return self._alike(shapes[0], values)
-        if len(kinds) > _FEW_SHAPES:
-            return list(map(self.own, values))
-        nodes = {
-            names: iter(self._alike(names, [value for value, own in zip(values, shapes, strict=True) if own == names]))
-            for names in kinds
-        }
-        return [next(nodes[names]) for names in shapes]
-
-    def _alike(self, names: tuple[str, ...], values: list[dict[str, Any]]) -> list[Node]:
-        """The sets of structs that have the same fields: mostly they are one."""
-        frame = self.known.get(names) or self.make(names)
-        if all(_is_one(own, [value[name] for value in values]) for name, _, own in frame.fill):
-            return [self.filled(frame, values[0])] * len(values)
-        return [self.filled(frame, value) for value in values]
-
-
-def _is_one(own: Own, values: list[Any]) -> bool:
-    """Whether the sets of some values surely are the same, which is soon known of empty values and of structs."""
-    if not any(values):
-        return [] not in values  # of an empty list it is not sure that it is owned whole
-    frames = getattr(own, "__self__", None)
-    return isinstance(frames, _Frames) and len(set(map(id, frames.own_all(values)))) == 1
-
-
-def _whole(node: Node) -> Node:
-    """The set of a struct out of those of its fields."""
-    if len(node) == 1 and SELF in node:
-        return LEAF
-    return node if node else _NOTHING
-
-
-_NOTHING: Final[Node] = {}  # told apart from LEAF by identity: neither a member nor anything below it
-
-
-def _unless_empty_list(field: Field | None, own: Own) -> Own:
-    """An empty list that would be owned item by item has nothing to own when it is applied; null has, and so has an
-    empty map.
-    """
-    if field is None or field.schema.kind != s.LIST:
-        return own
-    return lambda value: _NOTHING if value == [] else own(value)
-
-
-def _map(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
-    if shape.item is None:
-        raise TypeError("a map without items")
-    own = child(shape.item)
-
-    def leaves(value: Any) -> Node:
-        if type(value) is not dict or not value:
-            return LEAF
-        return leaves_of(value, member=whole)
-
-    def granular(value: Any) -> Node:
-        if type(value) is not dict or not value:
-            return LEAF
-        out: Node = {SELF: LEAF} if whole else {}
+        if self._item.plain:
+            return leaves_of(value, member=self.whole)
+        if depth > DEEPEST:
+            raise RecursionError
+        out: Node = {SELF: LEAF} if self.whole else {}
         for name in in_order(value):
-            node = own(value[name])  # type: ignore[misc]
-            out[f"f:{name}"] = node if whole or not node else {SELF: LEAF, **node}
+            out[f"f:{name}"] = self._item.item(value[name], depth + 1)
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
         return out
-
-    return leaves if own is None else granular
 
 
 def leaves_of(fields: Collection[str], *, member: bool = False) -> Node:
     """The set of these fields; `member`: and of what they are in."""
-    elements = [f"f:{name}" for name in in_order(fields)]
-    return dict.fromkeys([SELF, *elements] if member else elements, LEAF)
+    out: Node = {SELF: LEAF} if member else {}
+    for name in in_order(fields):
+        out[f"f:{name}"] = LEAF
+        TURNS.left -= 1
+        if TURNS.left <= 0:
+            TURNS.over()
+    return out
 
 
-_ALIKE: Final = ({str}, {int})
+class _Set(Own):
+    def __init__(self, shape: Shape, whole: bool) -> None:
+        super().__init__(whole, False)
+        self._shape = shape
 
-
-def _set(shape: Shape, whole: bool) -> Own:
-    elements = shape.elements
-
-    def items(value: Any) -> Node:
-        if type(value) is not list or not value:
+    def node(self, value: Any, depth: i64) -> Node:
+        if not isinstance(value, list) or not value:
             return LEAF
-        if set(map(type, value)) in _ALIKE:
-            named = elements(in_order(_once(value)))
-            return dict.fromkeys([SELF, *named] if whole else named, LEAF)
-        named = elements(value)
-        return ordered(dict.fromkeys([SELF, *named] if whole else named, LEAF))
-
-    return items
-
-
-def _once(items: list[Any]) -> list[Any]:
-    """Each item once, in their order: what is in order nearly is soon sorted."""
-    return items if len(set(items)) == len(items) else [*dict.fromkeys(items)]
+        items: dict[str, Any] = {}
+        for at, element in enumerate(self._shape.elements(value)):
+            items[element] = value[at]
+        out: Node = {SELF: LEAF} if self.whole else {}
+        for element in in_places(list(items), list(items.values())):
+            out[element] = LEAF
+        return out
 
 
-def _keyed(shape: Shape, child: Callable[[Schema], Own | None], whole: bool) -> Own:
-    if shape.item is None:
-        raise TypeError("a list without items")
-    own = child(shape.item)
-    frames = _Frames(shape_of(shape.item), child, whole, True) if shape_of(shape.item).kind == STRUCT else None
-    one_by_one = _keyed_one_by_one(shape, own, whole)
+class _Keyed(Own):
+    def __init__(self, shape: Shape, item: Schema, whole: bool) -> None:
+        super().__init__(whole, False)
+        self._shape = shape
+        self._keys: list[Key] = shape.keys
+        self._struct: bool = shape_of(item).kind == STRUCT
+        self._item: Own = _Struct(shape_of(item), whole, True) if self._struct else _own(item, whole)
 
-    def nodes_of(items: list[Any]) -> list[Node]:
-        if own is None:
-            return [LEAF] * len(items)
-        if frames is not None:
-            return frames.own_all(items)
-        return [node if whole or not node else {SELF: LEAF, **node} for node in map(own, items)]
-
-    many = _keyed_in_columns(shape, nodes_of, whole, one_by_one)
-    if frames is not None and len(shape.keys) == 1:
-        return _keyed_by_text(shape, frames, whole, one_by_one, many)
-    return lambda value: many(value) if type(value) is list and len(value) >= _MANY else one_by_one(value)
-
-
-def _keyed_one_by_one(shape: Shape, own: Own | None, whole: bool) -> Own:
-    elements = shape.elements
-
-    def items(value: Any) -> Node:
-        if type(value) is not list or not value:
+    def node(self, value: Any, depth: i64) -> Node:
+        if not isinstance(value, list) or not value:
             return LEAF
-        out: Node = {SELF: LEAF} if whole else {}
-        for key, item in zip(elements(value), value, strict=True):
-            if key in out:
-                out[key] = LEAF  # twice the same key: owned as one, whole
-                continue
-            node = own(item) if own is not None else LEAF
-            out[key] = node if whole or not node else {SELF: LEAF, **node}
-        return ordered(out)
-
-    return items
-
-
-def _keyed_by_text(shape: Shape, frames: _Frames, whole: bool, slowly: Own, many: Own) -> Own:
-    """The common case, a list of few structs with one text as the key, in one loop without calls."""
-    name = shape.keys[0][0]
-    start = f"k:{{{encode_basestring(name)}:"
-    known, make, filled = frames.known, frames.make, frames.filled
-
-    def items(value: Any) -> Node:
-        if type(value) is not list or not value:
-            return LEAF
-        if len(value) >= _MANY:
-            return many(value)
+        if depth > DEEPEST:
+            raise RecursionError
         nodes: Node = {}
+        places: list[Any] = []  # of the elements in `nodes`
         for item in value:
-            key = item.get(name) if type(item) is dict else None
-            if type(key) is not str:
-                return slowly(value)
-            names = tuple(item)
-            frame = known.get(names) or make(names)
-            nodes[f"{start}{encode_basestring(key)}}}"] = filled(frame, item) if frame.fill else frame.fixed
-        if len(nodes) < len(value) or _sort_otherwise("".join(nodes)):
-            return slowly(value)
-        out: Node = {SELF: LEAF} if whole else {}
-        for key in sorted(nodes):
-            out[key] = nodes[key]
+            element = self._shape.element(item)
+            if element in nodes:
+                nodes[element] = LEAF  # twice the same key: owned as one, whole
+                continue
+            nodes[element] = self._item.node(item, depth + 1) if self._struct else self._item.item(item, depth + 1)
+            places.append(self._place(item))
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
+        if len(nodes) == 1 and not self.whole:
+            return nodes
+        out: Node = {SELF: LEAF} if self.whole else {}
+        for element in in_places(list(nodes), places):
+            out[element] = nodes[element]
         return out
 
-    return items
-
-
-_MANY: Final = 16
-
-
-def _keyed_in_columns(shape: Shape, nodes_of: Callable[[list[Any]], list[Node]], whole: bool, slowly: Own) -> Own:
-    """Many items, all of which have keys that are texts or numbers."""
-
-    def items(value: list[Any]) -> Node:
-        columns = shape.columns(value)
-        if columns is None:
-            return slowly(value)
-        elements = shape.elements_of(columns)
-        nodes = nodes_of(value)
-        by_element = dict(zip(elements, nodes, strict=True))
-        if len(by_element) < len(value):  # twice the same key: owned as one, whole
-            by_element.update((element, LEAF) for element, count in Counter(elements).items() if count > 1)
-        ordered = _by_keys(columns, elements)
-        out: Node = {SELF: LEAF} if whole else {}
-        out.update(zip(ordered, map(by_element.__getitem__, ordered), strict=True))
-        return out
-
-    return items
-
-
-def _by_keys(columns: list[list[Any]], elements: list[str]) -> list[str]:
-    """Elements in the order of their keys, those that come twice once or twice."""
-    if len(columns) > 1:
-        return [row[-1] for row in in_order(list(zip(*columns, elements, strict=True)))]
-    named = dict(zip(columns[0], elements, strict=True))
-    return [named[key] for key in in_order(named)]
-
-
-def _sort_otherwise(texts: str) -> bool:
-    """Whether there are signs that come before the quote, or are escaped: such elements do not sort as their text
-    does.
-    """
-    return " " in texts or "!" in texts or "\\" in texts
+    def _place(self, item: Any) -> Any:
+        """Where an item stands among the others: the key itself, or what sorts as several do."""
+        if len(self._keys) == 1:
+            value = self._keys[0].of(item)
+            return () if value is LACKING else value
+        found: list[Any] = []
+        for key in self._keys:
+            value = key.of(item)
+            if value is not LACKING:
+                found += (key.name, *rank(value))
+        return tuple(found)

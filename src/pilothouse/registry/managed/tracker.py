@@ -329,7 +329,8 @@ class Tracker:
             kept: Node = {}
             for entry in owners:
                 kept = union(kept, entry.fields)
-            return prune(self.schema, merged, last.fields, kept)
+            left: Object = prune(self.schema, merged, last.fields, kept)
+            return left
         try:
             result = yield from self._pruned_across_versions(merged, last, owners)
         except ValueError as wrong:
