@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery import cbor
-from pilothouse.machinery.cbor import runs
 from pilothouse.machinery.decode import decode_once
 from pilothouse.machinery.schema import Schema
 
@@ -369,42 +368,6 @@ def test_lists_that_their_items_would_make_too_long_are_given_up_early() -> None
                 cbor.loads_body(b"\xa1\x44spec\xa1\x4acontainers" + data, pod)
     spec = b"\xa1\x44spec\xa1\x4acontainers\x9f" + b"\xa1\x44name\x41a" * 5000 + b"\xff"
     assert len(cbor.loads_body(spec, pod)["spec"]["containers"]) == 5000
-
-
-STEPS = st.sampled_from(
-    [
-        b"\x81",
-        b"\x82\x01",
-        b"\x83\x40\xf6",
-        b"\xa1\x41a",
-        b"\xd9\xd9\xf7",
-        b"\xc1",
-        b"\xd6",
-        b"\x9f",
-        b"\xff",
-        b"\xbf",
-        b"\x5f",
-    ]
-)
-ENDS = st.sampled_from(
-    [b"\x01", b"\x80", b"\xa0", b"\x42\xff\xff", b"\x61\xff", b"\x61a", b"\x19\x01\x00", b"\x1b\x80" + bytes(7),
-     b"\xf9\x3e\x00", b"\xf9\x7c\x00", b"\xfa\x7f\x80\x00\x00", b"\xfb\x7f\xef" + bytes(6), b"\xfb\xff\xf0" + bytes(6),
-     b"\x1a\xff\xff\xff\xff", b"\xf7", b"\xf4"]
-)  # fmt: skip
-
-
-@given(st.lists(STEPS, max_size=5), ENDS, st.integers(0, 6))
-@settings(max_examples=400, deadline=None)
-def test_what_is_stepped_over_is_what_can_be_read(steps: list[bytes], end: bytes, deeper: int) -> None:
-    """Patterns of many items know neither more nor other items than the reader."""
-    item = b"".join(steps) + end
-    found = runs.plain_items(deeper).match(item * (runs.MANY + 40))
-    if found is not None:
-        around = 63 - deeper
-        read = cbor.loads(b"\x81" * around + b"\x9f" + found[0] + b"\xff")
-        for _ in range(around):
-            (read,) = read
-        assert len(read) == runs.MANY
 
 
 @pytest.mark.parametrize(

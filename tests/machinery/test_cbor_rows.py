@@ -1,4 +1,4 @@
-"""CBOR: members and items that are alike, which are looked at as columns, are what one by one would give."""
+"""CBOR: long rows of members and items that are alike, wanted or not."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ from typing import Any
 
 import cbor2
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery import cbor
-from pilothouse.machinery.cbor.skeletons import skeleton
 from pilothouse.machinery.decode import DecodeError, decode_once
 from pilothouse.machinery.schema import Schema
-
-ITEMS = st.recursive(
-    st.integers(-70_000, 2**64) | st.booleans() | st.none() | st.binary(max_size=30) | st.text("ab\xe9", max_size=5)
-    | st.floats(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.binary(max_size=2), inner, max_size=3)
-    | st.builds(cbor2.CBORTag, st.sampled_from([0, 1, 2, 21, 22, 300]), inner),
-    max_leaves=8,
-)  # fmt: skip
 
 
 def config_map() -> Schema:
@@ -32,26 +21,6 @@ def config_map() -> Schema:
 def members(value: bytes, number: int) -> bytes:
     """An object of so many members with this value."""
     return b"\xbf" + b"".join(b"\x45%05d" % name + value for name in range(number)) + b"\xff"
-
-
-@given(ITEMS, st.integers(0, 4), st.booleans(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
-def test_items_that_are_alike_are_good_and_equally_long(
-    item: Any, deeper: int, endless: bool, chance: random.Random
-) -> None:
-    data = bytearray(cbor2.dumps(item, indefinite_containers=endless))
-    seen = skeleton(bytes(data), 0, deeper)
-    if seen is None:
-        return
-    assert seen.size == len(data)
-    for _ in range(chance.randrange(4)):
-        place = chance.randrange(len(data))
-        tables = [table for column, table in seen.columns if column == place]
-        byte = chance.randrange(256)
-        if all(table[byte] == table[data[place]] for table in tables):
-            data[place] = byte
-    around = 64 - deeper
-    cbor.loads(b"\x81" * around + data)  # is not refused
 
 
 @pytest.mark.parametrize(
@@ -105,7 +74,8 @@ def test_values_nobody_wants_may_be_of_many_forms_and_names_of_any_length() -> N
     for around in ("data", "x"):
         data = cbor2.dumps({around.encode(): wrong}, indefinite_containers=True)
         read = cbor.loads_body(data, config_map())
-        assert list(read[around]) == [name.decode() for name in wrong]
+        kept = wrong if around == "data" else []  # of what no type knows nothing is
+        assert list(read[around]) == [name.decode() for name in kept]
         assert _told(read) == _told(cbor.loads(data))
         twice = data[:-2] + cbor2.dumps([*wrong][4000]) + b"\x01\xff\xff"
         with pytest.raises(cbor.CBORError, match=r"duplicate map key .* at map element index 5000"):

@@ -27,12 +27,12 @@ TOO_DEEP: Final = f"cbor: exceeded max nested level {MAX_DEPTH}"
 
 TIME_TEXT: Final = 0
 TIME_NUMBER: Final = 1
-BIGNUMS: Final = frozenset({2, 3})
 AS_BASE64URL: Final = 21
 AS_BASE64: Final = 22
 AS_BASE16: Final = 23
 
 REFUSED: Final = "cbor: data item of cbor type {} is not accepted by protocol: {}"
+BIGNUM: Final = REFUSED.format("tag", "bignum")  # tags 2 and 3
 
 
 class CBORError(ValueError):

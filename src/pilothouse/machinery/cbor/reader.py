@@ -3,328 +3,332 @@
 Byte strings are texts; tags 21 to 23 turn them into base64 or hexadecimal text, other tags are looked through.
 Refused are keys that are not text or come twice, numbers beyond int64, NaN and infinity, bignums, and simple values
 but false, true and null. All is read once: what is refused is only told when the rest is known to be well-formed.
+What is read into nothing that its type knows is stepped over.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import Any, Final, final
 
-from pilothouse.machinery.cbor import firsts, model, numbers, runs
-from pilothouse.machinery.cbor.firsts import COUNTS, LONGER, OTHER, SHORT, SHORT_COUNTS, SHORT_TEXT, SMALL, TINY
-from pilothouse.machinery.cbor.heads import EOF, head
-from pilothouse.machinery.cbor.many import FEW, LEAST, Many
-from pilothouse.machinery.cbor.model import MAX_DEPTH, REFUSED, TOO_DEEP, TYPES, CBORError, CBORTooLong
-from pilothouse.machinery.cbor.numbers import FORMS
-from pilothouse.machinery.cbor.places import ITEM, TAG
-from pilothouse.machinery.cbor.texts import BAD, ENCODED, only_base64, settle, time_text
+from mypy_extensions import i64
+
+from pilothouse.machinery import schema as s
+from pilothouse.machinery.cbor import model
+from pilothouse.machinery.cbor.heads import EOF
+from pilothouse.machinery.cbor.model import BIGNUM, BREAK, MAX_DEPTH, TOO_DEEP, CBORError, CBORTooLong
+from pilothouse.machinery.cbor.numbers import HALF
+from pilothouse.machinery.cbor.steps import Steps
+from pilothouse.machinery.cbor.strings import SHORT, SHORT_TEXT
+from pilothouse.machinery.cbor.texts import no_base64, with_whole_names
+from pilothouse.machinery.decode.generate import most_items
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 
-_REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
+_LONG: Final = 1 << 12  # bytes of a document in which it is worth to ask what is wanted
+_MANY: Final = 256  # items of a list, after which it is asked how many it may have
+_LEAST_PLAIN: Final = 1e-5  # between them, floats with a fraction are written alike everywhere
+_MOST_PLAIN: Final = 1e16
+_NO_LISTS: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.MAP, s.STRUCT))  # whatever is in one
+_NO_OBJECTS: Final = frozenset((s.STRING, s.BOOL, s.INT32, s.INT64, s.FLOAT64, s.LIST))
+_NOWHERE: Final = Schema(s.STRUCT)  # the type of what an object has no member for, and of all in it
+_OTHER: Final = object()
+# The value of an item of one byte that is no container, else _OTHER.
+_TINY: Final = tuple(
+    first if first < 24
+    else 0x1F - first if 0x20 <= first < 0x38
+    else {0xF4: False, 0xF5: True, 0xF6: None}.get(first, _OTHER)
+    for first in range(256)
+)  # fmt: skip
 
 
 def loads(data: bytes | memoryview, schema: Schema | None = None) -> Any:
     """The one item in `data`. `schema` is the type of a built-in object. Raises CBORError in the original's words."""
-    return _Reader(bytes(data), schema).whole()
+    return _Reader(bytes(data), sys.maxsize).whole(schema)
 
 
 def loads_body(data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> Any:
-    """The same with the numbers of JSON, and without the items of long lists where the type knows nothing.
+    """The same with the numbers of JSON, and without what is in containers where the type knows nothing.
 
     Raises CBORTooLong for more than `room` bytes of JSON, and for lists that would be longer than any object, as soon
     as that is sure.
     """
-    reader = _Reader(data, schema, room)
-    reader.body = True
-    return reader.whole()
+    return _loads(data, schema, room, False)
 
 
 def loads_applied(data: bytes, schema: Schema | None = None, room: int = sys.maxsize) -> Any:
     """An applied configuration, the same way; but bytes are texts as others are, and lists may be long."""
-    reader = _Reader(data, schema, room)
-    reader.body = reader.applied = True
-    return reader.whole()
+    return _loads(data, schema, room, True)
+
+
+def _loads(data: bytes, schema: Schema | None, room: int, applied: bool) -> Any:
+    reader = _Reader(data, room)
+    reader.body = True
+    reader.applied = applied
+    reader.guided = len(data) >= _LONG
+    value = reader.whole(schema if reader.guided else None)
+    if reader.bad and not applied and schema is not None and not reader.guided:  # where base64 belongs counts
+        reader = _Reader(data, room)
+        reader.body = True
+        return reader.whole(schema)
+    return value
 
 
 def loads_sequence(data: bytes) -> list[Any]:
     """Each item of a CBOR sequence: the events of a watch."""
     items = []
     while data:
-        reader = _Reader(data)
-        reader.one()
+        reader = _Reader(data, sys.maxsize)
+        reader.one(None)
         items.append(loads(data[: reader.at]))
         data = data[reader.at :]
     return items
 
 
-class _Reader(Many):
-    __slots__ = ()
+@final
+class _Reader(Steps):
+    """`body`: whether it is an object that is sent, `applied`: an applied configuration; `guided`: whether what its
+    type does not know is stepped over. `outermost`: whether no container was yet; `named`: whether the names in the
+    outermost object are good. `last`: the name that was last. `mapped`, `items`: the last type of a map, and what is in
+    it. `unlisted`, `unnamed`: the last type that was asked for and knows nothing that is in a list, or an object.
 
-    def whole(self) -> Any:
+    In its methods, `later` is the tag (21 to 23) that says what byte strings are to become, else 0.
+    """
+
+    __slots__ = ("applied", "body", "guided", "items", "last", "mapped", "named", "outermost", "unlisted", "unnamed")
+
+    def __init__(self, data: bytes, room: int) -> None:
+        super().__init__(data, room)
+        self.body = self.applied = self.guided = False
+        self.outermost = self.named = True
+        self.last = ""
+        self.mapped: Schema | None = None
+        self.items: Schema | None = None
+        self.unlisted: Schema | None = None
+        self.unnamed: Schema | None = None
+
+    def whole(self, schema: Schema | None) -> Any:
         """The only item. Raises CBORError, CBORTooLong."""
-        data = self.data
-        if not data:
+        if not self.data:
             raise CBORError("EOF")
-        value = self.one()
+        value = self.one(schema)
+        if self.at != self.end:
+            self.refuse(f"cbor: {self.end - self.at} bytes of extraneous data starting at index {self.at}")
+        if self.bad and self.no_base64 is not None and not self.applied and self.error is None:
+            self.error = no_base64(self.no_base64)
         error = self.error
-        if error is None and self.at != len(data):
-            error = CBORError(f"cbor: {len(data) - self.at} bytes of extraneous data starting at index {self.at}")
-        if error is None and (self.raw or self.shown):
-            schema = None if self.applied else self.schema
-            try:
-                return settle(value, schema) if self.raw else only_base64(value, schema)
-            except CBORError as refused:
-                error = refused
         if error is None:
             return value
-        error.readable = self.named and value.__class__ is dict and self.at == len(data)
+        error.readable = self.named and value.__class__ is dict and self.at == self.end
         raise error
 
-    def one(self) -> Any:
+    def one(self, schema: Schema | None) -> Any:
         """The next item. Raises CBORError, CBORTooLong."""
         try:
-            value = self.item(0, 0, 0)
+            value = self._item(0, schema, 0)
         except IndexError:
             raise CBORError(EOF) from None
-        if self.at > len(self.data):
+        if self.at > self.end:
             raise CBORError(EOF)
         return value
 
-    def item(self, at: int, depth: int, later: int) -> Any:
-        """Any item."""
-        data = self.data
-        first = data[at]
-        count = COUNTS[first]
-        if count is not None:
-            at += 1
-        elif (extra := LONGER[first]) and not later:
-            begin = at + 1 + extra
-            self.at = at = begin + (data[at + 1] if extra == 1 else data[at + 1] << 8 | data[at + 2])
-            latin = self.text[begin:at]
-            return latin if latin.isascii() else self._beyond_ascii(first, latin, self.path[depth], depth)
-        elif first in FORMS:
-            value = self._number(first, at)
-            return plain_floats(value) if self.body and value.__class__ is float else value
-        elif first >> 5 == model.TAG:
-            return self._tagged(at, depth, later)
-        else:
-            major, argument, at = head(data, at)
-            if major not in (model.ARRAY, model.MAP):
-                return self._scalar(major, argument, at, later)
-            count = argument
-        if depth >= MAX_DEPTH:
-            raise CBORError(TOO_DEEP)
-        if not count:
-            self.at = at
-            return {} if first & 0x20 else []
-        if count > len(data) - at:  # whatever comes
-            self.refuse(EOF)
-            count = len(data)
-        return (self._map if first & 0x20 else self._list)(at, count, depth + 1, later)
+    def _item(self, depth: i64, schema: Schema | None, later: i64) -> Any:
+        """Any item of this type."""
+        first: i64 = self.data[self.at]
+        if 0x80 <= first < 0xC0:
+            return self._container(first, depth, schema, later)
+        if 0x40 <= first < 0x80:
+            return self.string(first, schema, later)
+        if first >> 5 == model.TAG:
+            return self._tagged(depth, schema, later)
+        value = _TINY[first]
+        if value is not _OTHER:
+            self.at += 1
+            return value
+        if first < 0x40:
+            return self.integer(first)
+        if HALF <= first < HALF + 3:
+            number = self.real(first)
+            if self.body and not (_LEAST_PLAIN <= abs(number) < _MOST_PLAIN and number % 1):
+                return plain_floats(number)
+            return number
+        self.simple(first)
+        return None
 
-    def _map(self, at: int, left: int, depth: int, later: int) -> dict[str, Any]:
-        data, text, path, tiny, short, longer = self.data, self.text, self.path, TINY, SHORT, LONGER
+    def _container(self, first: i64, depth: i64, schema: Schema | None, later: i64) -> Any:
+        left = self.count(first, depth)
+        outermost, self.outermost = self.outermost, False
+        depth += 1
+        if first >= model.MAP << 5:
+            if self.error is not None:
+                return self._refused({}, left, depth, outermost)
+            if schema is not None and (schema is self.unnamed or self._is_unwanted(schema, _NO_OBJECTS)):
+                self.unnamed = schema
+                self.step_object(left, depth)
+                return {}
+            return self._map(left, depth, schema, later, outermost)
+        if self.error is None:
+            if schema is None:
+                return self._list(left, depth, schema, later)
+            if schema is not self.unlisted:
+                if not self._is_unwanted(schema, _NO_LISTS):
+                    return self._list(left, depth, schema, later)
+                self.unlisted = schema
+        self.step(left, depth)
+        return []
+
+    def _map(self, left: i64, depth: i64, schema: Schema | None, later: i64, outermost: bool) -> dict[str, Any]:
+        data, text, short, tiny = self.data, self.text, SHORT, _TINY
         short_value = SHORT_TEXT if later else short
+        misnamed = False
         made: dict[str, Any] = {}
-        value: Any
+        at, turn = self.at, self.turn
         while left:
-            mark = 0
-            if not 0 < left < LEAST:
-                at, left, mark = self._wide(made, at, left, depth, later)
-            while left != mark:
-                start = at
-                first = data[at]
-                size = short[first]
-                if size:
-                    at += size
-                    key = text[start + 1 : at]
-                    if not key.isascii():
-                        key = self._key(start, depth)
-                elif left < 0 and first == model.BREAK:
-                    at += 1
-                    left = 0
-                    break
-                else:
-                    key, at = self._key(at, depth), self.at
-                if key in made:
-                    self._refuse_name(_REPEATED.format(key, len(made)), depth)
-                    return self._unmade(start, left, depth)
-                left -= 1
-                first = data[at]
-                size = short_value[first]
-                if size:
-                    begin = at + 1
-                    at += size
-                    value = text[begin:at]
-                    if not value.isascii():
-                        value = self._beyond_ascii(first, value, key, depth)
-                elif (value := tiny[first]) is not OTHER:
-                    at += 1
-                elif first == 0xA0 and depth < MAX_DEPTH:
-                    value = {}
-                    at += 1
-                elif longer[first] == 1 and not later:
-                    begin = at + 2
-                    at = begin + data[at + 1]
-                    value = text[begin:at]
-                    if not value.isascii():
-                        value = self._beyond_ascii(first, value, key, depth)
-                else:
-                    path[depth] = key
-                    if depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
-                        value = (self._map if first & 0x20 else self._list)(at + 1, count, depth + 1, later)
-                    else:
-                        value = self.item(at, depth, later)
-                    at = self.at
-                    if self.error is not None and left and self._is_unmade(depth):
-                        return self._unmade(at, left, depth)
-                made[key] = value
-        if self.waiting or self.misnamed:
-            made = self._ended(made, depth)
-        self.at = at
-        self.room -= 4 * len(made) + 1  # all but what is longer than one byte in its items
-        if self.room < 0:
-            raise CBORTooLong
-        return made
-
-    def _list(self, at: int, left: int, depth: int, later: int) -> list[Any]:
-        data, text, tiny, small = self.data, self.text, TINY, SMALL
-        short = SHORT_TEXT if later else SHORT
-        made: list[Any] = []
-        self.path[depth] = ITEM
-        if left >= FEW and self.lessons and not later:
-            made, length = self._alike(at, left, depth)
-            at, left = at + length, left - len(made)
-        while left:
-            first = data[at]
-            size = short[first]
-            if small[first]:
-                if not 0 < left < FEW and small[data[at + 1]]:
-                    at, left = self._run(made, at, left, depth)
-                    continue
-                value = tiny[first] if first not in runs.EMPTY else self.item(at, depth, later)
-                at += 1
-            elif size:
-                if not 0 < left < FEW and at + size < len(data) and short[data[at + size]]:
-                    at, left = self._texts(made, at, left, depth, later)
-                    continue
-                begin = at + 1
+            if at >= turn:
+                self.pause(at, 5 * len(made))
+                turn = self.turn
+            start = at
+            first: i64 = data[at]
+            size: i64 = short[first]
+            key: str | None = None
+            if size:
                 at += size
-                value = text[begin:at]
-                if not value.isascii():
-                    value = self._beyond_ascii(first, value, len(made), depth)
-            elif depth < MAX_DEPTH and (count := SHORT_COUNTS[first]):
-                value = (self._map if first & 0x20 else self._list)(at + 1, count, depth + 1, later)
-                at = self.at
-            elif left < 0 and first == model.BREAK:
+                key = text[start + 1 : at]
+            elif first == BREAK and left < 0:
                 at += 1
                 break
-            elif (
-                first in FORMS
-                and left != 1
-                and data[at + FORMS[first].size] == first
-                and (alike := numbers.many(data, at, left, plain=self.body))
-            ):
-                made += alike
-                at += len(alike) * FORMS[first].size
-                left -= len(alike)
-                if left and len(alike) >= runs.MANY:
-                    at, left = self._many(made, at, left, depth, later)
-                continue
-            else:
-                value = self.item(at, depth, later)
+            if key is None or not key.isascii():
+                self.at = start
+                self.misnamed = False
+                key = self.member(first, depth)
+                misnamed = misnamed or self.misnamed
                 at = self.at
+                if key is None:
+                    self.named = not outermost
+                    self.step(1, depth)
+                    return self._refused(made, left - 1, depth, outermost)
+            if key in made:
+                self.refuse_twice(key, len(made))
+                self.named = not outermost
+                self.at = start
+                return self._refused(made, left, depth, outermost)
+            left -= 1
+            first = data[at]
+            size = short_value[first]
+            value: Any = text[at + 1 : at + size] if size else tiny[first]
+            if value.isascii() if size else value is not _OTHER:
+                made[key] = value
+                at += size or 1
+                continue
+            self.at = at
+            self.last = key
+            made[key] = self._item(depth, None if schema is None else self._under(schema, key), later)
+            at = self.at
+            if self.error is not None:
+                return self._refused(made, left, depth, outermost)
+        self.at = at
+        self.take(5 * len(made) or 1)  # all but what is longer than one byte in its items
+        return with_whole_names(made) if misnamed else made
+
+    def _refused(self, made: dict[str, Any], left: i64, depth: i64, outermost: bool) -> dict[str, Any]:
+        """Steps over what is left of an object that is refused: of the outermost one names matter still."""
+        while outermost and self.named and left and not (left < 0 and self.data[self.at] == BREAK):
+            start = self.at
+            key = self.member(self.data[start], depth)
+            if key is None or key in made:
+                self.named = False
+                self.at = start
+                break
+            made[key] = None
+            self.step(1, depth)
+            left -= 1
+        self.step_members(left, depth)
+        return {}
+
+    def _list(self, left: i64, depth: i64, schema: Schema | None, later: i64) -> list[Any]:
+        data, text, tiny = self.data, self.text, _TINY
+        short = SHORT_TEXT if later else SHORT
+        inner = schema.items if schema is not None and schema.kind == s.LIST else None
+        guided = inner is not None and self.guided and not self.applied and self.last != "items"
+        made: list[Any] = []
+        at, turn = self.at, self.turn
+        while left:
+            if at >= turn:
+                self.pause(at, 2 * len(made))
+                turn = self.turn
+            first: i64 = data[at]
+            size: i64 = short[first]
+            value: Any = text[at + 1 : at + size] if size else tiny[first]
+            if value.isascii() if size else value is not _OTHER:
+                at += size or 1
+            elif first == BREAK and left < 0:
+                at += 1
+                break
+            else:
+                self.at = at
+                value = self._item(depth, inner, later)
+                at = self.at
+                if self.error is not None:
+                    self.step(left - 1, depth)
+                    return made
             made.append(value)
             left -= 1
-            if left and (self.error is not None or not left % runs.MANY):
-                at, left = self._many(made, at, left, depth, later)
-        if self.waiting:
-            self._show(made, depth)
+            if guided and len(made) % _MANY == 0 and inner is not None and not self._is_good(made, inner):
+                self.at = at
+                self.step(left, depth)
+                return made
         self.at = at
-        self.room -= len(made) + 1
-        if self.room < 0:
-            raise CBORTooLong
+        self.take(2 * len(made) or 1)
         return made
 
-    def _key(self, at: int, depth: int) -> str:
-        """The name of a member, whatever it is."""
-        if LONGER[self.data[at]] == 1:
-            begin = at + 2
-            self.at = begin + self.data[at + 1]
-            key = self.text[begin : self.at]
-            if key.isascii():
-                return key
-        major = self.data[at] >> 5
-        if major == model.BYTES or major == model.TEXT:
-            if size := SHORT[self.data[at]]:
-                self.at = at + size
-                raw = self.data[at + 1 : self.at]
-            else:
-                raw = self._string(major, *head(self.data, at)[1:])
-            if BAD not in (key := raw.decode("utf-8", "replace")):
-                return key
-            if major == model.BYTES:
-                self.misnamed.add(depth)
-                return raw.decode("utf-8", "surrogateescape")
-            try:
-                return raw.decode()
-            except UnicodeDecodeError:
-                self._refuse_name("cbor: invalid UTF-8 string", depth)
-                return ""
-        self._refuse_name(f"cbor: cannot unmarshal {TYPES[major]} into Go value of type string", depth)
-        self.item(at, depth, 0)
-        return ""
-
-    def _refuse_name(self, why: str, depth: int) -> None:
-        """A name of an object whose members are at `depth`."""
-        self.refuse(why)
-        self.named = self.named and not self._is_top(depth)
-
-    def _tagged(self, at: int, depth: int, later: int) -> Any:
-        data = self.data
+    def _tagged(self, depth: i64, schema: Schema | None, later: i64) -> Any:
         timed = False
-        while data[at] >> 5 == model.TAG:
-            _, tag, at = head(data, at)
+        data = self.data
+        first: i64 = data[self.at]
+        while first >> 5 == model.TAG:
+            tag = self.argument()
             if depth >= MAX_DEPTH:
                 raise CBORError(TOO_DEEP)
             depth += 1
-            self.path[depth] = TAG
-            if tag in model.BIGNUMS:
-                self.refuse(REFUSED.format("tag", "bignum"))
-            elif tag in ENCODED:
+            if tag == 2 or tag == 3:
+                self.refuse(BIGNUM)
+            elif model.AS_BASE64URL <= tag <= model.AS_BASE16:
                 later = tag
             timed = timed or tag == model.TIME_NUMBER
-        first = data[at]
-        if not timed:
-            return self.item(at, depth, later)
-        value = self._number(first, at) if first in FORMS else self.item(at, depth, later)
-        if value.__class__ is not int and value.__class__ is not float:
-            return value
-        try:
-            return time_text(value)
-        except OverflowError:
-            self.refuse(f"cbor: time {value} is out of range")
-            return ""
+            first = data[self.at]
+        if not timed or not (first < 0x40 or HALF <= first < HALF + 3):
+            return self._item(depth, schema, later)
+        value: Any = self.integer(first) if first < 0x40 else self.real(first)
+        text = self.timed(value)
+        self.take(len(text))
+        return text
 
-    def _number(self, first: int, at: int) -> int | float:
-        """A number that does not fit its head."""
-        self.at = at + FORMS[first].size
-        try:
-            return numbers.one(self.data, at)
-        except numbers.Refused as refused:
-            self.refuse(str(refused))
-            return 0
+    def _is_good(self, made: list[Any], inner: Schema) -> bool:
+        """Whether the last of many items are what their type wants. Raises CBORTooLong if they are too many for it."""
+        kind = inner.kind
+        if kind == s.STRUCT and len(made) > most_items(inner):
+            raise CBORTooLong
+        if kind == s.STRING:
+            for value in made[-_MANY:]:
+                if value is not None and not isinstance(value, str):
+                    return False
+        return True
 
-    def _scalar(self, major: int, argument: int, at: int, later: int) -> Any:
-        """What is neither a container nor a number that does not fit its head, and no tag."""
-        if major == model.BYTES:
-            return self._byte_text(self._string(major, argument, at), later)
-        if major == model.TEXT:
-            return self._utf8(self._string(major, argument, at))
-        self.at = at
-        if major == model.SIMPLE:
-            if argument not in firsts.SIMPLE:
-                self.refuse(REFUSED.format("primitives", f"simple value {argument} is not recognized"))
-            return firsts.SIMPLE.get(argument)
-        return argument if major == model.UNSIGNED else -1 - argument
+    def _is_unwanted(self, schema: Schema, kinds: frozenset[str]) -> bool:
+        """Whether a type knows nothing that is in such a container: an object, or a list."""
+        return self.guided and (schema is _NOWHERE or (not self.applied and schema.kind in kinds))
+
+    def _under(self, schema: Schema, key: str) -> Schema | None:
+        """The type of a member of an object, where it is known."""
+        if schema is self.mapped:
+            return self.items
+        kind = schema.kind
+        if kind == s.MAP:
+            self.mapped, self.items = schema, schema.items
+            return self.items
+        if kind != s.STRUCT:
+            return None
+        field = schema.properties.get(key)
+        if field is None:
+            return _NOWHERE if self.guided else None
+        return field.schema

@@ -1,121 +1,182 @@
-"""Stepping over items that nobody wants: many alike at once, small ones by their signs, others one by one."""
+"""Stepping over items that nobody wants, by the same rules. When all is refused, they must only be well-formed."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from pilothouse.machinery.cbor import model, runs, shapes, signs
-from pilothouse.machinery.cbor.beyond import Beyond
-from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF, head
-from pilothouse.machinery.cbor.model import MAX_DEPTH, CBORError
-from pilothouse.machinery.cbor.places import ITEM
-from pilothouse.machinery.cbor.shapes import Shapes
-from pilothouse.machinery.cbor.signs import Walk
-from pilothouse.machinery.schema import Schema
+from mypy_extensions import i64
 
-STRETCH: Final = 1 << 14  # bytes that are stepped over together,
-_FIRST: Final = 128  # at first
-_SOME: Final = 4  # items, of which there may be no more,
-_FEW: Final = 16
-_MANY: Final = 256
-_OWN_TAGS: Final = 23  # up to this, some tags are looked at
+from pilothouse.machinery.cbor import model
+from pilothouse.machinery.cbor.heads import BREAK_CODE, EOF
+from pilothouse.machinery.cbor.model import BIGNUM, BREAK, MAX_DEPTH, REFUSED, TOO_DEEP, TYPES, CBORError
+from pilothouse.machinery.cbor.numbers import HALF
+from pilothouse.machinery.cbor.strings import SHORT, TEXT, Strings
+from pilothouse.machinery.cbor.texts import time_text
+
+_REPEATED: Final = 'cbor: found duplicate map key "{}" at map element index {}'
+_FIRST_TIME: Final = -62135596800  # seconds of the first and the last one that have a text
+_LAST_TIME: Final = 253402300799
 
 
-class Steps(Beyond):
-    """`named`: whether the names at the top are good. `shapes`: those that were seen, by whether all is refused, and
-    whether they are of members.
+class Steps(Strings):
+    """In its methods, `depth` counts what an item is in: containers and tags. `left`: items of a container (or pairs)
+    to come, below 0 where their end is marked.
     """
 
-    __slots__ = ("named", "shapes")
+    __slots__ = ()
 
-    def __init__(self, data: bytes, schema: Schema | None, room: int) -> None:
-        super().__init__(data, schema, room)
-        self.named = True
-        self.shapes: dict[tuple[bool, bool], Shapes] = {}
-
-    def item(self, at: int, depth: int, later: int) -> Any:
-        """Any item, as the reader reads it."""
-        raise NotImplementedError
-
-    def _over(self, at: int, left: int, depth: int) -> tuple[int, int]:
-        """Steps over items of a list. The place behind them, and how many are left: none, if there is a count."""
-        data, few, slow = self.data, 0 if left > 0 else _SOME, _MANY
-        while left and not (left < 0 and data[at] == model.BREAK):
-            if few or 0 < left < _FEW:
-                self.item(at, depth, 0)
-                at, left, few = self.at, left - 1, max(few - 1, 0)
-                continue
-            at, left = self._ahead(at, left, depth)
-            if not 0 <= left < _FEW:
-                at, left, odd = self._walked(at, left, depth)
-                few, slow = (slow, 4 * slow) if odd else (0, slow)
-        return at, left
-
-    def _walked(self, at: int, left: int, depth: int) -> tuple[int, int, bool]:
-        """Steps over items of which most are small, whatever they are: over a STRETCH of them, or all if they are in
-        each other. The place behind them, how many are left, and whether the next are better read one by one.
-        """
-        data, path = self.data, self.path
-        walk = Walk(left if left > 0 else signs.LISTED, MAX_DEPTH - depth)
-        enough, size, most = at + STRETCH, _FIRST, STRETCH
-        odd = 0
-        while not (walk.over or ((at >= enough or odd > _FEW) and not walk.outer)):
-            if at >= len(data):
-                raise CBORError(EOF)
-            loose = self.error is not None
-            behind = at if signs.is_odd(data, at, loose=loose) else walk.take(data, at, size, loose=loose)
-            if behind < 0:
-                size = most = max(size >> 3, 1)
-            elif behind > at:
-                size = min(4 * size, most, max(2 * (behind - at), _FIRST))
-                odd = 0 if behind - at > _FIRST else odd
-                at = behind
-            elif (
-                not walk.over
-                and data[at] >> 5 == model.TAG
-                and (tag := head(data, at))[1] > (-1 if loose else _OWN_TAGS)
-            ):
-                walk.into_tag()
-                at = tag[2]
-            elif not walk.over:
-                inner = depth + len(walk.outer)
-                path[depth + 1 : inner + 1] = [ITEM] * (inner - depth)
-                self.item(at, inner, 0)
-                walk.took(b"\0", 0)
-                at, odd = self.at, odd + 1
-        return at, walk.left if left > 0 else left + walk.left - signs.LISTED, odd > _FEW
-
-    def _ahead(self, at: int, left: int, depth: int) -> tuple[int, int]:
-        """Steps over as many items as can be had at once."""
-        data, deeper, seen = self.data, MAX_DEPTH - depth, self._shapes(named=False)
-        plain = runs.plain_items(deeper)
-        if seen.pattern(deeper) is None:
-            seen.learn(data, at, deeper)
-        while True:
-            for pattern, items in ((seen.pattern(deeper), shapes.SOME), (plain, runs.MANY)):
-                while pattern is not None and not 0 <= left < items and (found := pattern.match(data, at)) is not None:
-                    same = found[0]
-                    at, left = at + len(same), left - items
-                    while not 0 <= left < items and data.startswith(same, at):
-                        at, left = at + len(same), left - items
-            if 0 <= left < shapes.SOME or not seen.learn(data, at, deeper):
-                return at, left
-
-    def _shapes(self, *, named: bool) -> Shapes:
-        key = self.error is not None, named
-        return self.shapes.get(key) or self.shapes.setdefault(key, Shapes(loose=key[0], named=named))
-
-    def _is_unmade(self, depth: int) -> bool:
-        """Whether nothing of an object matters any more, not even its names."""
-        return self.error is not None and (not self.named or not self._is_top(depth))
-
-    def _unmade(self, at: int, left: int, depth: int) -> dict[str, Any]:
-        """Steps over members of an object that is refused: nothing is made of them, and names may be what they like."""
-        self.path[depth] = ITEM
-        at, behind = self._over(at, 2 * left if left > 0 else left, depth)
-        if behind:  # their end is marked
-            if (left - behind) % 2:
-                raise CBORError(BREAK_CODE)
-            at += 1
+    def step(self, left: i64, depth: i64) -> i64:
+        """Steps over items. How many they were."""
+        data, at = self.data, self.at
+        number: i64 = 0
+        while left:
+            if at >= self.turn:
+                self.pause(at, 0)
+            first: i64 = data[at]
+            info: i64 = first & 31
+            if first < 0x40 and info < 27:  # a number
+                at += 1 if info < 24 else 1 + (1 << (info - 24))
+            elif 0x40 <= first < 0x80 and info < 24:
+                begin = at + 1
+                at = begin + info
+                if first > TEXT and self.error is None:
+                    self.check(begin, at)
+            elif 0xF4 <= first < 0xF7:  # false, true, null
+                at += 1
+            elif 0x80 <= first < 0xA1 and info < 24:  # a list, or an object that is empty
+                if depth >= MAX_DEPTH:
+                    raise CBORError(TOO_DEEP)
+                at += 1
+                if info:
+                    if info > self.end - at:
+                        self.refuse(EOF)
+                    self.at = at
+                    self.step(info, depth + 1)
+                    at = self.at
+            elif first == BREAK and left < 0:
+                at += 1
+                break
+            else:
+                self.at = at
+                if first < 0x40:
+                    self.integer(first)
+                elif first < 0x80:
+                    self.step_string(first)
+                elif first < 0xE0:
+                    self._into(first, depth)
+                else:
+                    self.simple(first)
+                at = self.at
+            number += 1
+            left -= 1
         self.at = at
-        return {}
+        return number
+
+    def step_members(self, left: i64, depth: i64) -> None:
+        """Steps over members of an object that is refused: names may be what they like."""
+        if self.step(2 * left, depth) & 1:
+            raise CBORError(BREAK_CODE)
+
+    def step_object(self, left: i64, depth: i64) -> None:
+        """Steps over members of which the names must be good."""
+        data, text, short = self.data, self.text, SHORT
+        names: set[str] = set()
+        number: i64 = 0
+        at = self.at
+        while left and self.error is None:
+            if at >= self.turn:
+                self.pause(at, 0)
+            start = at
+            first: i64 = data[at]
+            size: i64 = short[first]
+            name: str | None = None
+            if size:
+                at += size
+                name = text[start + 1 : at]
+            elif first == BREAK and left < 0:
+                self.at = at + 1
+                return
+            if name is None or not name.isascii():
+                self.at = start
+                name = self.member(first, depth)
+                at = self.at
+            if name is not None:
+                if name in names:
+                    self.refuse_twice(name, number)
+                    at = start
+                    break
+                names.add(name)
+            self.at = at
+            self.step(1, depth)
+            at = self.at
+            number += 1
+            left -= 1
+        self.at = at
+        self.step_members(left, depth)
+
+    def member(self, first: i64, depth: i64) -> str | None:
+        """The name that is next, whatever it is; None if it is refused."""
+        if 0x40 <= first < 0x80:
+            return self.name(first)
+        if self.error is None:
+            self.refuse(f"cbor: cannot unmarshal {TYPES[first >> 5]} into Go value of type string")
+        self.step(1, depth)
+        return None
+
+    def refuse_twice(self, name: str, index: i64) -> None:
+        """Refuses all for a name that is there twice, the second time at this place."""
+        self.refuse(_REPEATED.format(name, index))
+
+    def simple(self, first: i64) -> None:
+        """Steps over a float, or a simple value that is none."""
+        if HALF <= first < HALF + 3:
+            self.check_float(first)
+            return
+        value = self.argument()
+        if not 20 <= value < 23 and self.error is None:
+            self.refuse(REFUSED.format("primitives", f"simple value {value} is not recognized"))
+
+    def timed(self, value: Any) -> str:
+        """The text of a time; "" if there is none, which is refused."""
+        try:
+            return time_text(value)
+        except OverflowError:
+            self.refuse(f"cbor: time {value} is out of range")
+            return ""
+
+    def _into(self, first: i64, depth: i64) -> None:
+        """Steps over a container, or a tag and what it is on."""
+        if first >= model.TAG << 5:
+            self._tag(depth)
+            return
+        left = self.count(first, depth)
+        if first < model.MAP << 5:
+            self.step(left, depth + 1)
+        elif self.error is None:
+            self.step_object(left, depth + 1)
+        else:
+            self.step_members(left, depth + 1)
+
+    def _tag(self, depth: i64) -> None:
+        timed = False
+        data = self.data
+        first: i64 = data[self.at]
+        while first >> 5 == model.TAG:
+            tag = self.argument()
+            if depth >= MAX_DEPTH:
+                raise CBORError(TOO_DEEP)
+            depth += 1
+            if tag == 2 or tag == 3:
+                self.refuse(BIGNUM)
+            timed = timed or tag == model.TIME_NUMBER
+            first = data[self.at]
+        if timed and self.error is None:
+            if first < 0x40:
+                value = self.integer(first)
+                if not _FIRST_TIME <= value <= _LAST_TIME:
+                    self.timed(value)
+                return
+            if HALF <= first < HALF + 3:
+                self.timed(self.real(first))
+                return
+        self.step(1, depth)

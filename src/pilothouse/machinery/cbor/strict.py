@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from pilothouse.machinery import schema as s
@@ -12,16 +13,23 @@ _DEEP: Final = frozenset((s.STRUCT, s.LIST, s.MAP))
 
 def unknown_field(schema: Schema, obj: Any) -> str:
     """What strict decoding of an object just read says about its first unknown field; "" if there is none."""
+    kind = schema.kind
     if isinstance(obj, list):
-        items = schema.items if schema.kind == s.LIST else None
-        if items is None or items.kind not in _DEEP:
-            return ""
-        return next(filter(None, (unknown_field(items, item) for item in obj)), "")
+        return _unknown_in(schema.items, obj) if kind == s.LIST else ""
     if not isinstance(obj, dict):
         return ""
-    if schema.kind == s.MAP and schema.items.kind in _DEEP:
-        return next(filter(None, (unknown_field(schema.items, item) for item in obj.values())), "")
-    return _unknown_member(schema, obj) if schema.kind == s.STRUCT else ""
+    if kind == s.MAP:
+        return _unknown_in(schema.items, obj.values())
+    return _unknown_member(schema, obj) if kind == s.STRUCT else ""
+
+
+def _unknown_in(schema: Schema, items: Iterable[Any]) -> str:
+    """The same of items of one type."""
+    if schema.kind in _DEEP:
+        for item in items:
+            if found := unknown_field(schema, item):
+                return found
+    return ""
 
 
 def _unknown_member(schema: Schema, obj: dict[str, Any]) -> str:
