@@ -12,18 +12,17 @@ from hypothesis import strategies as st
 
 from pilothouse.builtin.types import CORE, META, builtin_types
 from pilothouse.machinery import protobuf
+from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
-from pilothouse.machinery.protobuf.packed import check_packed, packed_int32, packed_int64
 from pilothouse.machinery.protobuf.wire import (
     LENGTH,
     VARINT,
     read_int32,
     read_int64,
     read_unsigned,
-    run,
     varint,
 )
-from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.unordered import put_all_in_order
 from support.chance import random_object
 
@@ -249,16 +248,6 @@ def test_a_message_that_is_cut_anywhere_is_an_error() -> None:
                 protobuf.decode_message(message, data[:length])
 
 
-@given(st.binary(min_size=1, max_size=4), st.integers(0, 70), st.binary(max_size=5), st.integers(0, 5))
-def test_a_run_is_as_many_whole_copies_as_there_are(unit: bytes, copies: int, rest: bytes, cut: int) -> None:
-    data = b"?" + unit * (copies + 1) + rest
-    end = len(data) - min(cut, len(rest))
-    at = expected = 1 + len(unit)
-    while data[expected : expected + len(unit)] == unit and expected + len(unit) <= end:
-        expected += len(unit)
-    assert run(data, 1, at, end) == expected
-
-
 def test_quantities_are_read_as_in_json() -> None:
     def cpu(text: bytes) -> object:
         limits = read("ResourceRequirements", field(1, field(1, b"cpu") + field(2, field(1, text))))["limits"]
@@ -311,13 +300,25 @@ def test_many_packed_numbers_are_read_as_few_are(told: tuple[int, ...]) -> None:
             assert read("PodSecurityContext", groups + nothing)["supplementalGroups"] == expected
 
 
+def packed(data: bytes) -> tuple[list[int], list[int]]:
+    """What is read of a packed list of 64-bit numbers, and of 32-bit ones."""
+    ports = Schema(s.LIST, items=lambda: Schema(s.INT32))
+    short = Schema(s.STRUCT, name="Short", fields=lambda: (Field("ports", lambda: ports, number=4),))
+    groups = read("PodSecurityContext", field(4, data))["supplementalGroups"]
+    return groups, protobuf.decode_message(short, field(4, data))["ports"]
+
+
+def each(texts: list[bytes]) -> tuple[list[int], list[int]]:
+    """The same, one by one."""
+    return [read_int64(text, 0)[0] for text in texts], [read_int32(text, 0)[0] for text in texts]
+
+
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 2**31) | st.integers(0, 20_000), min_size=1, max_size=40))
 def test_packed_numbers_are_what_each_of_them_is(numbers: list[int]) -> None:
     texts = [number(value) for value in numbers]
     data = b"".join(texts)
-    assert packed_int64(data) == [read_int64(text, 0)[0] for text in texts]
-    assert packed_int32(data) == [read_int32(text, 0)[0] for text in texts]
-    assert packed_int64(b"\x81\x00" + data) == [1, *(read_int64(text, 0)[0] for text in texts)]
+    assert packed(data) == each(texts)
+    assert packed(b"\x81\x00" + data)[0] == [1, *each(texts)[0]]
 
 
 @pytest.mark.parametrize("bits", [7, 8, 14, 21, 28, 32, 35, 63, 64])
@@ -325,8 +326,7 @@ def test_packed_numbers_are_what_each_of_them_is(numbers: list[int]) -> None:
 def test_packed_numbers_of_any_length_are_what_each_of_them_is(bits: int, seldom: int) -> None:
     rng = random.Random(bits)
     texts = [number(seldom if index % 5000 == 77 else rng.getrandbits(rng.randint(1, bits))) for index in range(12_000)]
-    assert packed_int64(b"".join(texts)) == [read_int64(text, 0)[0] for text in texts]
-    assert packed_int32(b"".join(texts)) == [read_int32(text, 0)[0] for text in texts]
+    assert packed(b"".join(texts)) == each(texts)
 
 
 @pytest.mark.parametrize("bits", [7, 8, 31, 64])
@@ -350,11 +350,11 @@ def test_many_numbers_that_are_not_packed_are_what_each_of_them_is(bits: int) ->
 
 
 def test_packed_numbers_that_are_none_are_refused() -> None:
-    check_packed(b"\x01\xff\x01" * 9000 + b"\xff" * 9 + b"\x7f")
+    packed(b"\x01\xff\x01" * 9000 + b"\xff" * 9 + b"\x7f")
     with pytest.raises(protobuf.ProtobufError, match="integer overflow"):
-        check_packed(b"\x01\xff\x01" * 9000 + b"\xff" * 10 + b"\x01")
+        packed(b"\x01\xff\x01" * 9000 + b"\xff" * 10 + b"\x01")
     with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
-        check_packed(b"\x01\xff\x01" * 9000 + b"\xff")
+        packed(b"\x01\xff\x01" * 9000 + b"\xff")
 
 
 def test_messages_in_parts_are_put_together_at_every_depth() -> None:
@@ -374,9 +374,9 @@ def test_packed_numbers_of_one_byte_and_of_more_stand_in_any_order(seldom: int) 
     rng = random.Random(seldom)
     numbers = [rng.choice((300, 70_000, -1)) if rng.randrange(seldom) == 0 else at % 128 for at in range(40_000)]
     texts = [*map(number, numbers)]
-    assert packed_int64(b"".join(texts)) == packed_int32(b"".join(texts)) == numbers
+    assert packed(b"".join(texts)) == (numbers, numbers)
     with pytest.raises(protobuf.ProtobufError, match="unexpected EOF"):
-        packed_int64(b"".join(texts) + b"\x80")
+        packed(b"".join(texts) + b"\x80")
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32))

@@ -1,55 +1,54 @@
-"""What the JSON form shows of fields that are not on the wire, as literals of generated code."""
+"""What the JSON form shows of fields that are not on the wire, and how long that makes it."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+import orjson
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
 from pilothouse.machinery.protobuf.plan import INLINE, LIST, MAP, Slot
 from pilothouse.machinery.schema import Schema
 
-_ZERO: Final = {
-    s.STRING: '""', s.BOOL: "False", s.INT32: "0", s.INT64: "0", s.FLOAT64: "0", s.QUANTITY: '"0"',
-    s.INT_OR_STRING: "0", s.DURATION: '"0s"',
+NOTHING: Final = object()  # for a field that is not shown
+
+_ZERO: Final[dict[str, Any]] = {
+    s.STRING: "", s.BOOL: False, s.INT32: 0, s.INT64: 0, s.FLOAT64: 0, s.QUANTITY: "0", s.INT_OR_STRING: 0,
+    s.DURATION: "0s",
 }  # fmt: skip
 # No body may be longer, and no store holds such objects. Empty messages, two bytes each, are far longer as JSON.
 _LONGEST_JSON: Final = 3 << 20
 LONGEST_FILLED: Final = 2 * _LONGEST_JSON  # with the defaults (endpoints/body.py)
 
 
-def absent(slot: Slot) -> str:
-    """The literal for a field that is not on the wire; "" where it is not shown."""
+def absent(slot: Slot) -> Any:
+    """What is shown for a field that is not on the wire, or NOTHING. Objects must be made anew each time."""
     if slot.label in (LIST, MAP) or slot.pointer or slot.kind in (s.BYTES, plan.WRAPPED):
-        return "" if slot.omitempty else "None"
+        return NOTHING if slot.omitempty else None
     if slot.kind == s.STRUCT:
-        return empty_literal(slot.schema)
+        return empty(slot.schema)
     if slot.omitzero or (slot.omitempty and slot.kind in plan.SCALARS):
-        return ""
-    return _ZERO.get(slot.kind, "None")
+        return NOTHING
+    return _ZERO.get(slot.kind)
 
 
-def members(schema: Schema) -> list[str]:
-    """The members of an empty message, each as it stands in a literal."""
-    found: list[str] = []
+def empty(schema: Schema) -> dict[str, Any]:
+    """An empty message."""
+    found: dict[str, Any] = {}
     for slot in sorted(plan.slots(schema), key=lambda slot: slot.place):
         if slot.label == INLINE:
-            found += members(slot.schema)
-        elif shown := absent(slot):
-            found.append(f"{slot.name!r}: {shown}")
+            found.update(empty(slot.schema))
+        elif (shown := absent(slot)) is not NOTHING:
+            found[slot.name] = shown
     return found
-
-
-def empty_literal(schema: Schema) -> str:
-    """What an empty message is, as it stands in generated code."""
-    return f"{{{', '.join(members(schema))}}}"
 
 
 def most_items(slot: Slot) -> int:
     """How many messages a list may hold before its JSON is too long for any object; 0 where it is not for an object."""
     if slot.label != LIST or slot.kind != s.STRUCT or slot.name == "items":
         return 0
-    return _LONGEST_JSON // (len(empty_literal(slot.schema).replace(" ", "")) + 1)
+    return _LONGEST_JSON // (len(orjson.dumps(empty(slot.schema))) + 1)
 
 
 def most_filled(slot: Slot) -> int:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf import plan
+from pilothouse.machinery.protobuf.absent import NOTHING
 from pilothouse.machinery.protobuf.decoder import decode_message
 from pilothouse.machinery.protobuf.encoder import encode_message
-from pilothouse.machinery.protobuf.repair import repair
-from pilothouse.machinery.protobuf.wire import LENGTH, VARINTS, Odd, ProtobufError, read_unsigned
+from pilothouse.machinery.protobuf.message import message
+from pilothouse.machinery.protobuf.reader import Reader
+from pilothouse.machinery.protobuf.wire import LENGTH, VARINTS, ProtobufError
 from pilothouse.machinery.schema import Field, Schema
 
 PREFIX: Final = b"k8s\x00"
 CONTENT_TYPE: Final = "application/vnd.kubernetes.protobuf"
 _TAIL: Final = b"\x1a\x00\x22\x00"  # contentEncoding and contentType, empty
-_SHORT: Final = 256  # bytes of a TypeMeta that is remembered
 
 _TYPE_META: Final = Schema(
     s.STRUCT,
@@ -76,42 +77,10 @@ def unwrap(data: bytes | memoryview) -> tuple[str, str, bytes]:
         raise ProtobufError("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     if len(data) == len(PREFIX):
         raise ProtobufError("empty body")
-    try:
-        return _read_envelope(data, len(PREFIX))
-    except (Odd, IndexError, ProtobufError):
-        return _read_envelope(repair(_UNKNOWN, data[len(PREFIX) :]), 0)
-
-
-def _read_envelope(data: bytes, at: int) -> tuple[str, str, bytes]:
-    """An envelope with its fields in order, from behind the prefix."""
-    meta, raw = b"", b""
-    if data[at : at + 1] == b"\x0a":
-        size, at = read_unsigned(data, at + 1)
-        meta = data[at : at + size]
-        at += size
-    if data[at : at + 1] == b"\x12":
-        size, at = read_unsigned(data, at + 1)
-        raw = data[at : at + size]
-        at += size
-    if at > len(data) or (data[at:] != _TAIL and not _only_texts(data, at)):
-        raise Odd
-    api_version, kind = _read_meta(meta) if len(meta) < _SHORT else _read_meta.__wrapped__(meta)
-    return api_version, kind, raw
-
-
-def _only_texts(data: bytes, at: int) -> bool:
-    """Whether nothing but contentEncoding and contentType is left."""
-    for tag in (0x1A, 0x22):
-        if at < len(data) and data[at] == tag:
-            size, at = read_unsigned(data, at + 1)
-            at += size
-    return at == len(data)
-
-
-@lru_cache(1024)
-def _read_meta(meta: bytes) -> tuple[str, str]:
-    found = decode_message(_TYPE_META, meta)
-    return found.get("apiVersion", ""), found.get("kind", "")
+    reader, kind = Reader(data, []), message(_UNKNOWN)
+    meta, raw = reader.message(kind, len(PREFIX), len(data))[:2]
+    told = {} if meta is NOTHING else reader.finished(message(_TYPE_META), cast("list[object]", meta), {})
+    return told.get("apiVersion", ""), told.get("kind", ""), b"" if raw is NOTHING else cast(bytes, raw)
 
 
 # Watches

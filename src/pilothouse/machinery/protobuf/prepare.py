@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pilothouse.machinery.protobuf import plan
-from pilothouse.machinery.protobuf.decoder import decoder
 from pilothouse.machinery.protobuf.encoder import encoder
+from pilothouse.machinery.protobuf.message import message
 from pilothouse.machinery.schema import Schema
 
 
@@ -20,6 +20,6 @@ def prepare(schema: Schema) -> Iterator[Schema]:
             continue
         seen.add(id(made))
         encoder(made)
-        decoder(made)
+        message(made)
         yield made
-        waiting += [message for slot in plan.slots(made) if (message := plan.message_of(slot)) is not None]
+        waiting += [inner for slot in plan.slots(made) if (inner := plan.message_of(slot)) is not None]

@@ -9,31 +9,30 @@ from __future__ import annotations
 import binascii
 import re
 import struct
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, Final
 
 import orjson
 
 from pilothouse.machinery import jsonpieces
+from pilothouse.machinery import schema as s
 from pilothouse.machinery.protobuf.wire import (
+    EOF,
     VARINTS,
     BadValue,
     ProtobufError,
-    narrow,
+    as_text,
     read_int32,
     read_int64,
     read_unsigned,
     wide,
 )
 from pilothouse.machinery.quantity import QuantityError, parse, shown
-from pilothouse.machinery.quantitylists import odd_places, with_thousandths
 
 _KEPT: Final = 4096
 _SHORT: Final = 64  # longer values are not remembered
-_HEAD: Final = itemgetter(slice(2))
-_HEADS: Final = {size + 2: f"\n{chr(size)}" for size in range(128)}  # what a text begins with, by its length with that
 _RFC3339: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]{1,99}))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
@@ -117,17 +116,19 @@ def _read_timestamp(payload: bytes) -> tuple[int, int]:
 @lru_cache(_KEPT)
 def decode_time(payload: bytes) -> str | None:
     """None is the zero time."""
-    if not payload:
-        return None
-    seconds, _ = _read_timestamp(payload)
+    return _time(*_read_timestamp(payload)) if payload else None
+
+
+def _time(seconds: int, nanos: int) -> str | None:
     return None if seconds == _ZERO_SECONDS else _format_time(seconds) + "Z"
 
 
 @lru_cache(_KEPT)
 def decode_micro_time(payload: bytes) -> str | None:
-    if not payload:
-        return None
-    seconds, nanos = _read_timestamp(payload)
+    return _micro_time(*_read_timestamp(payload)) if payload else None
+
+
+def _micro_time(seconds: int, nanos: int) -> str | None:
     micros = (nanos - nanos % 1000) // 1000
     seconds, micros = seconds + micros // 1_000_000, micros % 1_000_000
     return None if seconds == _ZERO_SECONDS and not micros else f"{_format_time(seconds)}.{micros:06d}Z"
@@ -145,13 +146,13 @@ def _signed32(value: int) -> int:
 def _numbers(payload: bytes, fields: int) -> list[int]:
     """Values of the varint fields 1 to `fields` (0 where absent), by number."""
     if len(payload) > _SHORT:  # in disorder; and nothing long is to be remembered
-        raise ProtobufError("unexpected EOF")
+        raise ProtobufError(EOF)
     values = [0] * (fields + 1)
     at = 0
     while at < len(payload):
         tag, at = read_unsigned(payload, at)
         if tag & 7 or not 0 < tag >> 3 <= fields:
-            raise ProtobufError("unexpected EOF")
+            raise ProtobufError(EOF)
         values[tag >> 3], at = read_unsigned(payload, at)
     return values
 
@@ -192,8 +193,11 @@ def _parse_duration(text: str) -> int:
 
 @lru_cache(_KEPT)
 def decode_duration(payload: bytes) -> str:
+    return _duration(_signed64(_numbers(payload, 1)[1]))
+
+
+def _duration(nanos: int) -> str:
     """As the original writes durations: `1h0m0s`, `1.5s`, `15ms`, `0s`."""
-    nanos = _signed64(_numbers(payload, 1)[1])
     if nanos == 0:
         return "0s"
     sign, nanos = ("-", -nanos) if nanos < 0 else ("", nanos)
@@ -239,8 +243,11 @@ def _quantity(payload: bytes) -> str:
         return "0"
     size, at = read_unsigned(payload, 1)
     if payload[0] != 10 or at + size != len(payload):
-        raise ProtobufError("unexpected EOF")
-    text = narrow(payload[at:].decode("latin-1"))
+        raise ProtobufError(EOF)
+    return _amount(as_text(payload[at:]))
+
+
+def _amount(text: str) -> str:
     try:
         if text.strip(" ") != text:
             parse(text)  # which raises: spaces around it are for JSON only
@@ -254,18 +261,6 @@ _short_decoded_quantity = lru_cache(_KEPT)(_quantity)
 
 def decode_quantity(payload: bytes) -> str:
     return _quantity(payload) if len(payload) > _SHORT else _short_decoded_quantity(payload)
-
-
-def decode_quantities(wires: list[str]) -> list[str]:
-    """As `decode_quantity` of each wire text; those that are shown as they are sent are found together."""
-    texts = with_thousandths([wire[2:] for wire in wires])
-    odd = set(odd_places(texts))
-    heads, usual = [*map(_HEAD, wires)], [*map(_HEADS.get, map(len, wires))]
-    if heads != usual:
-        odd.update(index for index, head in enumerate(heads) if head != usual[index])
-    for index in sorted(odd):
-        texts[index] = decode_quantity(wires[index].encode("latin-1"))
-    return texts
 
 
 @lru_cache(_KEPT)
@@ -297,10 +292,16 @@ def _int_or_string(payload: bytes) -> int | str:
             number, at = read_int32(payload, at + 1)
         elif tag == 26:
             size, at = read_unsigned(payload, at + 1)
-            text = narrow(payload[at : at + size].decode("latin-1"))
+            text = as_text(payload[at : at + size])
             at += size
+            if at > len(payload):
+                raise ProtobufError(EOF)
         else:
-            raise ProtobufError("unexpected EOF")
+            raise ProtobufError(EOF)
+    return _number_or_text(kind, number, text)
+
+
+def _number_or_text(kind: int, number: int, text: str) -> int | str:
     if kind not in (0, 1):
         raise ProtobufError("impossible IntOrString.Type")
     return text if kind else number
@@ -329,23 +330,14 @@ def decode_bytes(payload: bytes) -> str:
     return binascii.b2a_base64(payload, newline=False).decode("ascii")
 
 
-def decode_several_bytes(wires: list[str]) -> list[str]:
-    """As `decode_bytes` of each wire text; the same few come again and again, where there are many."""
-    different = set(wires)
-    if len(different) * 2 > len(wires):
-        return [decode_bytes(wire.encode("latin-1")) for wire in wires]
-    made = {wire: decode_bytes(wire.encode("latin-1")) for wire in different}
-    return [*map(made.__getitem__, wires)]
-
-
 def encode_double(value: float) -> str:
     return struct.pack("<d", value).decode("latin-1")
 
 
-def decode_double(payload: bytes) -> float:
+def decode_double(payload: bytes) -> int | float:
     """Whole numbers come as int, for the original writes `1` where Python would write `1.0`."""
     if len(payload) < 8:  # where the data end
-        raise ProtobufError("unexpected EOF")
+        raise ProtobufError(EOF)
     value: float = struct.unpack("<d", payload)[0]
     return int(value) if abs(value) < 1e21 and value.is_integer() else value
 
@@ -363,10 +355,36 @@ def decode_raw(payload: bytes) -> Any:
         return None
     size, at = read_unsigned(payload, 1)
     if payload[0] != 10 or at + size != len(payload):
-        raise ProtobufError("unexpected EOF")
-    if not size:
+        raise ProtobufError(EOF)
+    return _embedded(payload[at:])
+
+
+def _embedded(raw: bytes) -> Any:
+    if not raw:
         return None
     try:
-        return jsonpieces.loads(payload[at:])
+        return jsonpieces.loads(raw)
     except orjson.JSONDecodeError as error:
         raise BadValue(f"embedded object is not JSON: {error}") from None
+
+
+READERS: Final[dict[str, Callable[[bytes], Any]]] = {
+    s.QUANTITY: decode_quantity, s.INT_OR_STRING: decode_int_or_string, s.TIME: decode_time,
+    s.MICRO_TIME: decode_micro_time, s.DURATION: decode_duration, s.FIELDS_V1: decode_raw, s.RAW: decode_raw,
+    s.JSON: decode_raw,
+}  # fmt: skip
+
+
+def of_parts(kind: str, found: list[Any]) -> Any:
+    """The JSON form of what was found in such a message: its fields by number, None where there was none."""
+    if kind == s.QUANTITY:
+        return "0" if found[0] is None else _amount(found[0])
+    if kind == s.INT_OR_STRING:
+        return _number_or_text(found[0] or 0, found[1] or 0, found[2] or "")
+    if kind == s.DURATION:
+        return _duration(found[0] or 0)
+    if kind in (s.TIME, s.MICRO_TIME):
+        if found[0] is None and found[1] is None:
+            return None
+        return (_time if kind == s.TIME else _micro_time)(found[0] or 0, found[1] or 0)
+    return _embedded(found[0] or b"")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from pilothouse.kit.wholetext import whole_text
-from pilothouse.machinery.schema import Schema
 
 U64: Final = (1 << 64) - 1
 VARINT: Final = 0
@@ -18,6 +17,7 @@ LENGTH: Final = 2
 START_GROUP: Final = 3
 END_GROUP: Final = 4
 FIXED32: Final = 5
+EOF: Final = "unexpected EOF"
 
 
 class ProtobufError(ValueError):
@@ -37,41 +37,6 @@ class TooMany(ProtobufError):
 
 class TooLong(TooMany):
     """As TooMany, once all that is left out is filled in."""
-
-
-class Odd(Exception):
-    """The straight-line decoder met what it does not expect; the careful one must look. Never leaves the package."""
-
-
-class Loose(Odd):
-    """A message in two parts, which must be read as one. Nothing is wrong so far."""
-
-
-class Damaged(Odd):
-    """As Odd, and where: the innermost message is data[start:end], of the type `schema`. `why` is what was raised.
-
-    At `read` a field begins, and all before it is as it should be, unless that is beyond `end`.
-    """
-
-    def __init__(self, schema: Schema, data: bytes, start: int, read: int, end: int, why: Exception) -> None:
-        super().__init__(schema.name)
-        self.schema = schema
-        self.data = data
-        self.start = start
-        self.read = read
-        self.end = self._reach = end
-        self.why = why
-
-    def is_within(self, data: bytes, end: int) -> bool:
-        """Whether it is of the same bytes as the message around it, which ends at `end`, and ends before it.
-
-        If not, then what is wrong is the length that this one has in the message around it, or its fields had been put
-        in another order. To be asked once of each message around it, from the inside to the outside.
-        """
-        if self.data is not data or self._reach > end:
-            return False
-        self._reach = end
-        return True
 
 
 def varint(number: int) -> str:
@@ -115,7 +80,7 @@ def read_unsigned(data: bytes, at: int) -> tuple[int, int]:
             if byte < 128:
                 return value & U64, at + 2
     except IndexError:
-        raise ProtobufError("unexpected EOF") from None
+        raise ProtobufError(EOF) from None
     raise ProtobufError("proto: integer overflow")
 
 
@@ -132,22 +97,6 @@ def read_int32(data: bytes, at: int) -> tuple[int, int]:
     return (value - (1 << 32) if value >> 31 else value), at
 
 
-def run(data: bytes, start: int, at: int, end: int) -> int:
-    """The place behind all copies of data[start:at] that follow one another from `at` on, none of them beyond `end`.
-
-    Bodies that are meant to hurt are a million times the same few bytes.
-    """
-    size = step = at - start
-    while data[at : at + step] == data[start : start + step] and at + step <= end:
-        at += step
-        step = at - start
-    while step > size:
-        step = step // size // 2 * size
-        if data[at : at + step] == data[start : start + step] and at + step <= end:
-            at += step
-    return at
-
-
 def wide(text: str) -> str:
     """The wire text of a string that is not ASCII. What is half of a surrogate pair becomes U+FFFD."""
     try:
@@ -158,8 +107,12 @@ def wide(text: str) -> str:
 
 
 def narrow(wire: str) -> str:
-    """The string behind wire text that is not ASCII. Each byte that is no UTF-8 becomes one U+FFFD, as in Go's JSON."""
-    data = wire.encode("latin-1")
+    """The string behind wire text that is not ASCII."""
+    return as_text(wire.encode("latin-1"))
+
+
+def as_text(data: bytes) -> str:
+    """The string in these bytes. Each byte that is no UTF-8 becomes one U+FFFD, as in Go's JSON."""
     try:
         return data.decode()
     except UnicodeDecodeError:
