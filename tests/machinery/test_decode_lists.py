@@ -12,9 +12,10 @@ from pilothouse.builtin.types import CORE, builtin_types
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.decode import Findings, decode_json
 from pilothouse.machinery.decode.findings import DecodeError
-from pilothouse.machinery.decode.generate import REFUSALS, list_decoder, struct_decoder
-from pilothouse.machinery.decode.lists import LONG
-from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.decode.walker import REFUSALS, decode
+from pilothouse.machinery.schema import Field, Schema
+
+LONG: Final = 48  # objects
 
 _RESOURCE: Final = "k8s.io/api/resource/v1"
 _TYPES: Final = (
@@ -63,10 +64,16 @@ def _objects(chance: random.Random, schema: Schema) -> list[Any]:
     return [_object(chance, schema, chance.choice(forms), 2, faults) for _ in range(chance.choice((LONG, 300)))]
 
 
+def _list_of(schema: Schema) -> Schema:
+    """A type whose one field is a list of these objects."""
+    many = Schema(s.LIST, items=lambda: schema)
+    return Schema(s.STRUCT, fields=lambda: [Field("many", lambda: many)])
+
+
 def _one_by_one(schema: Schema, values: list[Any]) -> tuple[Any, ...]:
     findings = Findings()
     try:
-        made = [struct_decoder(schema)(value, findings) for value in values]
+        made = [decode(schema, value, findings) for value in values]
     except REFUSALS:
         return ("refused",)
     return json.dumps(made), findings.unknown, findings.inexact
@@ -84,7 +91,8 @@ def test_long_lists_are_decoded_as_their_objects(owned: bool) -> None:
         findings.owned = owned
         made: tuple[Any, ...]
         try:
-            made = json.dumps(list_decoder(schema)(values, findings)), findings.unknown, findings.inexact
+            made = json.dumps(decode(_list_of(schema), {"many": values}, findings)["many"])
+            made = made, findings.unknown, findings.inexact
         except REFUSALS:
             made = ("refused",)
         assert made == expected, sent

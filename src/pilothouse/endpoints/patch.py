@@ -11,7 +11,6 @@ from pilothouse.endpoints.owners import Owners
 from pilothouse.endpoints.scope import FORMS, Scope, info_of
 from pilothouse.endpoints.update import check_names, unconditional
 from pilothouse.kit.aside import effort
-from pilothouse.kit.memo import RARE
 from pilothouse.machinery import groupversion
 from pilothouse.machinery.decode import DecodeError, Findings
 from pilothouse.machinery.errors import APIError
@@ -101,7 +100,6 @@ def _typed(
     Members that the patch left alone are those of `old`, and need no decoding.
     """
     findings = Findings()
-    findings.big = write.load.size >= RARE
     for text in notes:
         findings.note(text)
     target = scope.body.target

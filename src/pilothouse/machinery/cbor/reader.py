@@ -21,7 +21,7 @@ from pilothouse.machinery.cbor.numbers import HALF
 from pilothouse.machinery.cbor.steps import Steps
 from pilothouse.machinery.cbor.strings import SHORT, SHORT_TEXT
 from pilothouse.machinery.cbor.texts import no_base64, with_whole_names
-from pilothouse.machinery.decode.generate import most_items
+from pilothouse.machinery.decode.plan import most_items
 from pilothouse.machinery.jsoncodec import plain_floats
 from pilothouse.machinery.schema import Schema
 

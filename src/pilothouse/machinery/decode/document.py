@@ -1,4 +1,4 @@
-"""Decoding a whole value or document: the compiled fast path, and the exact walk where it is needed."""
+"""Decoding a whole value or document: the fast walk, and the exact one where it is needed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pilothouse.kit.memo import RARE
 from pilothouse.machinery import jsonexact, jsonpieces
 from pilothouse.machinery.decode.explain import explain, refusal
 from pilothouse.machinery.decode.findings import DecodeError, Findings
-from pilothouse.machinery.decode.generate import REFUSALS, struct_decoder
 from pilothouse.machinery.decode.outline import is_of_lists, outline
+from pilothouse.machinery.decode.walker import REFUSALS, decode
 from pilothouse.machinery.jsoncodec import dumps, exact, loads, surely_unique
 from pilothouse.machinery.jsonrepeats import repeats
 from pilothouse.machinery.schema import Schema
@@ -36,11 +36,9 @@ def compile_decoder(schema: Schema) -> Decoder:
 
 
 def _decoder(schema: Schema) -> Decoder:
-    decode = struct_decoder(schema)
-
     def decode_value(value: Any, findings: Findings) -> dict[str, Any]:
         try:
-            made = decode(value, findings)
+            made = decode(schema, value, findings)
         except REFUSALS:
             explain(schema, value, findings)
             raise DecodeError(f"cannot decode {schema.name}") from None
@@ -92,13 +90,12 @@ def decode_parsed(
     `unordered`: the long maps of a long document that are not by key are left so, and added to it.
     """
     strict = findings if findings is not None else Findings()
-    strict.big = unordered is not None if data is None else len(data) >= RARE
     unique = data is None or surely_unique(data, value)  # of the value as it came
     strict.owned = data is not None
-    if strict.big:  # the parts of others are remembered as they are decoded
+    if data is None or len(data) >= RARE:
         strict.unordered = unordered
     try:
-        made = struct_decoder(schema)(value, strict)
+        made = decode(schema, value, strict)
     except REFUSALS:
         why = refusal(schema, value, data) if unique else None
         if why is not None:
@@ -120,7 +117,7 @@ def decode_once(
     strict = findings if findings is not None else Findings()
     strict.unordered = unordered
     try:
-        made = struct_decoder(schema)(value, strict)
+        made = decode(schema, value, strict)
     except REFUSALS:
         explain(schema, value, Findings())
         return _again(schema, dumps(value), strict)  # what is wrong is how a number was read
@@ -146,8 +143,9 @@ def _again(schema: Schema, data: bytes, findings: Findings, made: dict[str, Any]
             explain(schema, value, findings, repeated, fits=True)
         return made
     findings.reset()
+    findings.owned = findings.owned and not repeated  # it may still have to be told, from what came
     try:
-        made = struct_decoder(schema)(value, findings)
+        made = decode(schema, value, findings)
     except REFUSALS:
         explain(schema, value, findings, repeated)
         raise DecodeError(f"cannot decode {schema.name}") from None

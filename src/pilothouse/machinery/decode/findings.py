@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 
 class DecodeError(ValueError):
@@ -10,7 +10,7 @@ class DecodeError(ValueError):
 
 
 class Mismatch(Exception):
-    """Inside the compiled decoders only: something is not as expected, and `explain` shall say what."""
+    """Inside the decoder only: something is not as expected, and `explain` shall say what."""
 
 
 class Findings:
@@ -18,34 +18,28 @@ class Findings:
 
     `strict`: texts of unknown (and, from raw JSON, duplicate) fields in the order of the document, each once, at most
     100. `unknown`: some member has no field. `inexact`: a number's literal text is needed. `floats`: members at the top
-    of a custom object in which whole numbers were written as floats (`3.0`). `big`: the document is so long that its
-    parts come hardly ever again, and are not remembered. `unordered`: long maps that were left as they came, for who
-    wants to put them in order once the object is good; None where they have to be by key at once. `owned`: nobody else
-    has any part of the value, and no part stands in two places, so that what is in it may become part of the object.
-    `probing`: nobody wants the object, only to know what there is to tell.
-    `level`: in how many long lists the one at hand is.
+    of a custom object in which whole numbers were written as floats (`3.0`). `unordered`: long maps that were left as
+    they came, for who wants to put them in order once the object is good; None where they have to be by key at once.
+    `owned`: nobody else has any part of the value, and no part stands in two places, so that what is in it may become
+    part of the object.
     """
 
-    LIMIT = 100
+    LIMIT: ClassVar[int] = 100
 
-    __slots__ = ("big", "floats", "inexact", "level", "owned", "probing", "strict", "unknown", "unordered")
+    __slots__ = ("floats", "inexact", "owned", "strict", "unknown", "unordered")
 
     def __init__(self) -> None:
         self.unordered: list[dict[str, Any]] | None = None
         self.strict: list[str] = []
         self.unknown = False
         self.inexact = False
-        self.big = False
         self.owned = False
-        self.probing = False
-        self.level = 0
         self.floats: frozenset[str] = frozenset()
 
     def reset(self) -> None:
         """Ready for decoding the same document again, from its exact form."""
         self.unknown = False
         self.inexact = False
-        self.level = 0
 
     @property
     def full(self) -> bool:

@@ -18,7 +18,6 @@ import orjson
 
 from pilothouse.machinery import jsondeep, jsonexact, jsonpieces
 from pilothouse.machinery import schema as s
-from pilothouse.machinery.decode.places import field_places
 from pilothouse.machinery.schema import Schema
 
 _TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*"'
@@ -104,7 +103,7 @@ class _Walk:
     def container(self, schema: Schema, opening: bytes, level: int) -> None:
         """Goes through a container of a type that has a place for it, from behind the bracket that opens it."""
         element = _MEMBER if opening == _OBJECT else _ITEM
-        places = field_places(schema) if schema.kind == s.STRUCT else None
+        fields = schema.properties if schema.kind == s.STRUCT else None
         if level == _DEEPEST:
             _enough()
         while True:
@@ -114,10 +113,10 @@ class _Walk:
             self.left -= 1
             if not self.left:
                 _enough()
-            inner: Schema | None = schema.items if places is None else None
-            if places is not None:
-                place = places.get(_name(found[1]))
-                inner = None if place is None else place[0]
+            inner: Schema | None = schema.items if fields is None else None
+            if fields is not None:
+                field = fields.get(_name(found[1]))
+                inner = None if field is None else field.schema
             self.at = found.end()
             if found[2] in _CLOSED:
                 self._inside(inner, found[2], level)

@@ -24,10 +24,12 @@ INT32_LEAST = -(2**31)
 INT32_MOST = 2**31 - 1
 INT64_LEAST = -(2**63)
 INT64_MOST = 2**63 - 1
+_DEEPEST = 450  # levels of what has no type
 _MANY = 64  # members, which are worth a look at all of them together
 _TEXTS = {str}
 _TEXTS_OR_NULL = {str, type(None)}
 _OF_QUANTITIES = {str, int, float, type(None)}
+SHORT_MAP = RUN  # members
 SMALL = 1e-300  # what is smaller may have an exponent that no quantity has
 
 
@@ -277,9 +279,15 @@ def int64(value: Any) -> int:
 
 
 def any_json(value: Any) -> Any:
-    """Any value, maps sorted by key, numbers as Go writes them."""
-    if value.__class__ is dict:
-        return {key: any_json(value[key]) for key in in_order(value)}
-    if value.__class__ is list:
-        return [any_json(item) for item in value]
-    return plain_floats(value)
+    """Any value, maps sorted by key, numbers as Go writes them. Raises RecursionError."""
+    return _any_json(value, 1)
+
+
+def _any_json(value: Any, level: int) -> Any:
+    if type(value) is not dict and type(value) is not list:
+        return plain_floats(value)
+    if level > _DEEPEST:
+        raise RecursionError
+    if type(value) is dict:
+        return {key: _any_json(value[key], level + 1) for key in in_order(value)}
+    return [_any_json(item, level + 1) for item in value]
