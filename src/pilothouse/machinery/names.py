@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from pilothouse.machinery.forms import Form
+
 LABEL_LENGTH: Final = 63
 SUBDOMAIN_LENGTH: Final = 253
 SUFFIX_LENGTH: Final = 5
@@ -51,6 +53,18 @@ _is_percent = _compiled(_PERCENT_FORM)
 _is_path = _compiled(_PATH_FORM)
 _is_port = _compiled("[-a-z0-9]+")
 _has_letter = re.compile("[a-z]").search
+
+
+# What most names are like is found out sign by sign, much faster. What is not so may still be fine.
+_SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
+_SIMPLE: Final = f"{_SMALL}0123456789"
+_LETTERS: Final = f"{_SIMPLE}{_SMALL.upper()}"
+_LABEL: Final = Form(f"-{_SIMPLE}", _SIMPLE, _SIMPLE, LABEL_LENGTH)
+_LABEL_1035: Final = Form(f"-{_SIMPLE}", _SMALL, _SIMPLE, LABEL_LENGTH)
+_SUBDOMAIN: Final = Form(f"-{_SIMPLE}", _SIMPLE, _SIMPLE, SUBDOMAIN_LENGTH, points=True)
+_NAME: Final = Form(f"-_.{_LETTERS}", _LETTERS, _LETTERS, LABEL_LENGTH)
+_VALUE: Final = Form(f"-_.{_LETTERS}", _LETTERS, _LETTERS, LABEL_LENGTH, empty=True)
+_CONFIG_KEY: Final = Form(f"-_.{_LETTERS}", f"-_{_LETTERS}", f"-_.{_LETTERS}", SUBDOMAIN_LENGTH)
 
 
 def regex_message(text: str, form: str, *examples: str) -> str:
@@ -155,7 +169,7 @@ def too_many_bytes(limit: int) -> str:
 
 def label(text: str) -> list[str]:
     """A DNS-1123 label: up to 63 of a-z, 0-9 and inner `-`."""
-    if len(text) <= LABEL_LENGTH and _is_label(text):
+    if _LABEL.fits(text):
         return []
     found = [too_long(LABEL_LENGTH)] if len(text) > LABEL_LENGTH else []
     if not _is_label(text):
@@ -175,21 +189,27 @@ def _formed(form: Callable[[str], object], limit: int, wrong: str) -> Callable[[
     return check
 
 
-subdomain = _formed(_is_subdomain, SUBDOMAIN_LENGTH, _SUBDOMAIN_TEXT)
+_subdomain = _formed(_is_subdomain, SUBDOMAIN_LENGTH, _SUBDOMAIN_TEXT)
 mixed_case_subdomain = _formed(_is_mixed_subdomain, SUBDOMAIN_LENGTH, _MIXED_SUBDOMAIN_TEXT)
 underscored_subdomain = _formed(_is_underscored, SUBDOMAIN_LENGTH, _UNDERSCORE_TEXT)
 wildcard_subdomain = _formed(_is_wildcard, SUBDOMAIN_LENGTH, _WILDCARD_TEXT)
-label_1035 = _formed(_is_label_1035, LABEL_LENGTH, _LABEL_1035_TEXT)
+_label_1035 = _formed(_is_label_1035, LABEL_LENGTH, _LABEL_1035_TEXT)
+
+
+def subdomain(text: str) -> list[str]:
+    """A DNS-1123 subdomain: labels with points between."""
+    return [] if _SUBDOMAIN.fits(text) else _subdomain(text)
+
+
+def label_1035(text: str) -> list[str]:
+    """A label that begins with a letter."""
+    return [] if _LABEL_1035.fits(text) else _label_1035(text)
 
 
 def qualified_name(text: str) -> list[str]:
     """A label key or the like: up to 63 signs, with an optional `subdomain/` before them."""
-    if "/" not in text and len(text) <= LABEL_LENGTH and _is_qualified(text):
+    if _is_plain_key(text):
         return []
-    prefix, slash, last = text.partition("/")
-    if slash and len(last) <= LABEL_LENGTH and _is_qualified(last) and len(prefix) <= SUBDOMAIN_LENGTH:
-        if _is_subdomain(prefix):
-            return []
     parts = text.split("/")
     if len(parts) > 2:
         return [_KEY_TEXT]
@@ -209,6 +229,11 @@ def qualified_name(text: str) -> list[str]:
     return found
 
 
+def _is_plain_key(text: str) -> bool:
+    prefix, slash, name = text.partition("/")
+    return _SUBDOMAIN.fits(prefix) and _NAME.fits(name) if slash else _NAME.fits(text)
+
+
 def annotation_key(text: str) -> list[str]:
     """As a label key, but capitals in the prefix are fine."""
     return qualified_name(text.lower())
@@ -216,7 +241,7 @@ def annotation_key(text: str) -> list[str]:
 
 def label_value(text: str) -> list[str]:
     """A label's value: empty, or up to 63 signs."""
-    if len(text) <= LABEL_LENGTH and _is_value(text):
+    if _VALUE.fits(text):
         return []
     found = [too_many_bytes(LABEL_LENGTH)] if len(text.encode()) > LABEL_LENGTH else []
     return found if _is_value(text) else [*found, _VALUE_TEXT]
@@ -249,6 +274,8 @@ def environment_name(text: str) -> list[str]:
 
 def config_key(text: str) -> list[str]:
     """A key of a ConfigMap or Secret: a file name."""
+    if _CONFIG_KEY.fits(text):
+        return []
     found = [too_long(SUBDOMAIN_LENGTH)] if len(text) > SUBDOMAIN_LENGTH else []
     if not _is_config_key(text):
         found.append(_CONFIG_KEY_TEXT)
@@ -273,25 +300,20 @@ def _all_formed(form: str) -> Callable[[Collection[str]], bool]:
     return check
 
 
-_PLAIN_LABEL: Final = "(?!-)[-a-z0-9]{1,63}(?<!-)"
-_PLAIN_SUBDOMAIN: Final = r"(?=[-a-z0-9.]{1,253}%s)[a-z0-9]+(?:[-.][a-z0-9]+)*%s"
-_PLAIN_VALUE: Final = "(?![-_.])[-A-Za-z0-9_.]{%d,63}(?<![-_.])"
-
-are_labels: Final = _all_formed(_PLAIN_LABEL)
-are_labels_1035: Final = _all_formed("[a-z][-a-z0-9]{0,62}(?<!-)")
-are_subdomains: Final = _all_formed(_PLAIN_SUBDOMAIN % (r"(?:\n|\Z)", ""))
-_are_plain_names: Final = _all_formed(_PLAIN_VALUE % 1)
-_are_domain_names: Final = _all_formed(f"(?:{_PLAIN_SUBDOMAIN % ('/', '/')})?{_PLAIN_VALUE % 1}")
-are_label_values: Final = _all_formed(_PLAIN_VALUE % 0)
-are_config_keys: Final = _all_formed(r"(?!\.)[-._a-zA-Z0-9]{1,253}")
+# As much of those checks that are asked of very many: False only means: look at each.
+are_labels: Final = _LABEL.all_fit
+are_labels_1035: Final = _LABEL_1035.all_fit
+are_subdomains: Final = _SUBDOMAIN.all_fit
+are_label_values: Final = _VALUE.all_fit
+are_config_keys: Final = _CONFIG_KEY.all_fit
 are_environment_names: Final = _all_formed(_ENVIRONMENT_FORM)
 are_c_identifiers: Final = _all_formed(_C_IDENTIFIER_FORM)
 are_header_names: Final = _all_formed(_HEADER_FORM)
 
 
 def are_qualified_names(texts: Collection[str]) -> bool:
-    """As the checks above; most keys have no domain."""
-    return _are_plain_names(texts) or _are_domain_names(texts)
+    """As the checks above."""
+    return _NAME.all_fit(texts) or all(_is_plain_key(text) for text in texts)
 
 
 def header_name(text: str) -> list[str]:
