@@ -208,17 +208,28 @@ def _cut(value: int, bits: int) -> int:
 
 
 def has_whole_float(value: Any) -> bool:
-    """Whether a value, or one inside of it, is a float that fits int64 and has no fraction (`3.0`)."""
+    """Whether something in a map or a list is a float that fits int64 and has no fraction (`3.0`)."""
     todo: list[Any] = [value]
     while todo:
         container = todo.pop()
-        for item in container.values() if isinstance(container, dict) else container:
-            TURNS.one_more()
-            if isinstance(item, float):
-                if item.is_integer() and -_LONG <= item < _LONG:
+        if isinstance(container, dict):
+            for item in container.values():
+                if _is_whole_float(item, todo):
                     return True
-            elif isinstance(item, dict | list):
-                todo.append(item)
+        elif isinstance(container, list):
+            for item in container:
+                if _is_whole_float(item, todo):
+                    return True
+    return False
+
+
+def _is_whole_float(value: Any, todo: list[Any]) -> bool:
+    """A container is left for later."""
+    TURNS.one_more()
+    if isinstance(value, float):
+        return value.is_integer() and -_LONG <= value < _LONG
+    if value and isinstance(value, dict | list):
+        todo.append(value)
     return False
 
 
