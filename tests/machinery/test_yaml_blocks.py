@@ -1,31 +1,11 @@
-"""Block style that is read by way of JSON means, and is told to be wrong, as it was line by line."""
+"""Block style, regular, odd and wrong: each way of reading YAML tells the same of it."""
 
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
-
-from pilothouse.machinery.yamlcodec import YAMLError, blocks, read
-from pilothouse.machinery.yamlcodec.cuts import Shortened
-from pilothouse.machinery.yamlcodec.flowforms import OtherForm
-
-_NONE = "none"
-
-
-def _outcome(read_it: Any, data: bytes) -> Any:
-    try:
-        return read_it(data, b"*" in data)
-    except OtherForm:
-        return _NONE
-    except YAMLError as wrong:
-        return str(wrong)
-
-
-def _in_blocks(data: bytes, aliases: bool) -> Any:
-    return read._in_blocks(Shortened.of(data, {}), aliases)
-
+from yamlways import same
 
 REGULAR = {
     "members of several forms": "a: 1\nb:\n  c: x\n  d: [1, {e: f}]\ng:\n- h\n- i: 'it''s'\n  j: \"q: \\\\ \\u00e9\"\n",
@@ -72,39 +52,11 @@ WRONG = {
 }
 
 
-@pytest.fixture(params=[1, 3])
-def _short_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "_LEAST", request.param)
-    monkeypatch.setattr(blocks, "_SHORT", request.param + 1)
-    monkeypatch.setattr(read, "_SMALL", 0)
-
-
-@pytest.mark.parametrize("name", REGULAR)
-def test_regular_lines_are_read_without_the_parser(name: str) -> None:
-    data = REGULAR[name].encode()
-    value, repeated = read._built(data, aliases=False)
-    assert repr(blocks.Blocks(data).value()) == repr((value, repeated))
-
-
-@pytest.mark.usefixtures("_short_parts")
-@pytest.mark.parametrize("name", [*ODD, *WRONG])
-def test_odd_lines_among_regular_ones_mean_what_they_mean_alone(name: str) -> None:
+@pytest.mark.parametrize("name", [*REGULAR, *ODD, *WRONG])
+def test_a_document_is_what_its_events_say(name: str) -> None:
     some = "".join(f"m{number}:\n- r: {number}\n  o: p\n" for number in range(9))
     for around in ("", some):
-        data = (around + {**ODD, **WRONG}[name] + around.replace("m", "q")).encode()
-        found = _outcome(_in_blocks, data)
-        assert found in (_NONE, None) or repr(found) == repr(_outcome(read._built, data))
-
-
-@pytest.mark.usefixtures("_short_parts")
-def test_an_odd_line_costs_only_what_is_around_it() -> None:
-    many = "".join(f"m{number}:\n- r: {number}\n  o: p\n" for number in range(900))
-    data = f"x:\n  a: b\n{many}v:\n  c: !!str 5\n{many.replace('m', 'q')}z: 1\n".encode()
-    odd = blocks.Blocks(data)
-    assert odd.value() is None
-    short = odd.shortened(Shortened.of(data, {}), odd.runs())
-    assert len(short.text) < 400
-    assert read._read_short(short) == read._built(data, aliases=False)
+        same((around + {**REGULAR, **ODD, **WRONG}[name] + around.replace("m", "q")).encode())
 
 
 _PIECES = (
@@ -114,9 +66,8 @@ _PIECES = (
 )  # fmt: skip
 
 
-@pytest.mark.usefixtures("_short_parts")
 @pytest.mark.parametrize("seed", range(20))
-def test_random_lines_mean_what_they_mean_line_by_line(seed: int) -> None:
+def test_random_lines_mean_what_their_events_say(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(60):
         usual = chance.sample(_PIECES[:12], 4)
@@ -125,12 +76,11 @@ def test_random_lines_mean_what_they_mean_line_by_line(seed: int) -> None:
             line.replace(line.strip()[:1], f"{line.strip()[:1]}{number}", 1) if line.strip()[:1].isalpha() else line
             for number, line in enumerate(lines)
         ).encode()
-        found = _outcome(_in_blocks, data)
-        assert found in (_NONE, None) or repr(found) == repr(_outcome(read._built, data)), data
+        same(data)
 
 
 def test_a_text_in_quotes_may_go_on_behind_a_comma() -> None:
     data = b'q: "{a,\n  b}"\n' + b"".join(
         b"k%d:\n  a: b\n" % place + b"  c: d\n" * (place % 3 > 0) for place in range(3000)
     )
-    assert read.loads_noting(data) == read._built(data, aliases=False)
+    same(data)

@@ -1,16 +1,11 @@
-"""Values in flow style are read as a whole: they mean what the parser's events say, or nothing is said of them."""
+"""Flow style, alone and among other lines: each way of reading YAML tells the same of it."""
 
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
-
-from pilothouse.machinery.yamlcodec import YAMLError, read
-from pilothouse.machinery.yamlcodec.cuts import Items, Whole
-from pilothouse.machinery.yamlcodec.flowjson import flow_values
-from pilothouse.machinery.yamlcodec.runs import shortened
+from yamlways import same
 
 SURE = (
     "[]",
@@ -66,33 +61,10 @@ UNSURE = (
 )
 
 
-def _one_by_one(text: str) -> Any:
-    """What a text means as an item of a list, or what is wrong or to be told."""
-    try:
-        value, notes = read._built(b"- %b\n- last\n" % text.encode(), aliases=True)
-    except YAMLError as wrong:
-        return str(wrong)
-    return value if notes or value[1:] != ["last"] else value[:1]
-
-
-@pytest.mark.parametrize("text", SURE)
-def test_a_value_is_what_its_events_say(text: str) -> None:
-    assert repr(flow_values([text.encode()])) == repr(_one_by_one(text))
-
-
-@pytest.mark.parametrize("text", SURE)
-def test_few_values_again_and_again_are_what_their_events_say(text: str) -> None:
-    assert repr(flow_values([text.encode(), b"[x]"] * 40)) == repr([*_one_by_one(text), ["x"]] * 40)
-
-
-@pytest.mark.parametrize("text", UNSURE)
-def test_of_what_is_not_sure_nothing_is_said(text: str) -> None:
-    assert flow_values([b"[x]", text.encode()]) is None
-
-
-@pytest.mark.parametrize("texts", [("[1],[2", "3]"), ("[1]", "[2", "3]"), ('["a"],0,["b"]', '["c"', '"d"]')])
-def test_each_text_is_a_value_by_itself(texts: tuple[str, ...]) -> None:
-    assert flow_values([text.encode() for text in texts]) is None
+@pytest.mark.parametrize("text", [*SURE, *UNSURE])
+@pytest.mark.parametrize("around", ["@", "- @\n- last\n", "a: @\n", "[[x], @, @]", "x:\n    @\n"])
+def test_a_value_is_what_its_events_say(text: str, around: str) -> None:
+    same(around.replace("@", text).encode())
 
 
 _SCALARS = (
@@ -131,17 +103,12 @@ def _flow(dice: random.Random, level: int = 0) -> str:
 @pytest.mark.parametrize("seed", range(6))
 def test_random_values_are_what_their_events_say(seed: int) -> None:
     dice = random.Random(seed)
-    read_so = 0
     for _ in range(150):
         text = _flow(dice)
         if dice.random() < 0.4:
             at = dice.randrange(len(text) + 1)
             text = text[:at] + dice.choice(_SIGNS) + text[at + dice.randrange(2) :]
-        found = flow_values([text.encode()])
-        if found is not None:
-            read_so += 1
-            assert repr(found) == repr(_one_by_one(text)), text
-    assert read_so > 30
+        same(text.encode())
 
 
 _LINES = "".join(f"- {{name: a{place}, value: [{place}, 'x']}}\n" for place in range(400))
@@ -150,26 +117,22 @@ _TORN = "".join(f"  {{name: a{place},\n   value: [{place}, 'x']}},\n" for place 
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    "text",
     [
-        ("x:\n" + _LINES, Items),
-        ("x:\n" + _LINES.replace("a200,", "a200, # here\n "), Items),
-        ("x:\n" + _LINES.replace("a200,", "a200, name: b,"), Items),
-        ("x:\n" + _LINES.replace(", value", ",\n   value"), Items),
-        ("x: [\n" + _TORN + "]\ny: z\n", Items),
-        ("x: a\ny: z\nx: [\n" + _TORN + "]\nx: z\n", Items),
-        ("x: {a: [" + _TORN.replace("\n", "") + "]}\ny: z\n", Items),
-        ("x: {\n" + _NAMED + "}\ny: z\n", Whole),
-        ("x: a\ny: z\nx: {\n" + _NAMED + "}\nx: z\n", Whole),
-        ("x: {a: {" + _NAMED.replace("\n", "") + "}}\ny: z\n", Whole),
+        "x:\n" + _LINES,
+        "x:\n" + _LINES.replace("a200,", "a200, # here\n "),
+        "x:\n" + _LINES.replace("a200,", "a200, name: b,"),
+        "x:\n" + _LINES.replace(", value", ",\n   value"),
+        "x: [\n" + _TORN + "]\ny: z\n",
+        "x: a\ny: z\nx: [\n" + _TORN + "]\nx: z\n",
+        "x: {a: [" + _TORN.replace("\n", "") + "]}\ny: z\n",
+        "x: {\n" + _NAMED + "}\ny: z\n",
+        "x: a\ny: z\nx: {\n" + _NAMED + "}\nx: z\n",
+        "x: {a: {" + _NAMED.replace("\n", "") + "}}\ny: z\n",
     ],
 )
-def test_flow_style_is_cut_out_of_a_document(text: str, kind: type) -> None:
-    data = text.encode()
-    short = shortened(data, False, lambda data: read._built(data, aliases=False))
-    assert short is not None and {cut.run.__class__ for cut in short.cuts.values()} == {kind}
-    assert len(short.text) < len(data) / 2
-    assert read._shortly(data, aliases=False) == read._built(data, aliases=False)
+def test_many_values_in_a_document(text: str) -> None:
+    same(text.encode())
 
 
 _WRAPPED = ",\n    ".join(f"k{place}: a{place}, l{place}: {place}, m{place}: v&e" for place in range(400))
@@ -196,8 +159,7 @@ _WORDS = ",\n    ".join(f"a{place}, {place}, yes" for place in range(400))
     ],
 )
 def test_long_flow_style_in_several_lines(text: str) -> None:
-    data = text.encode()
-    assert _read(data, read.loads_noting) == _read(data, lambda data: read._built(data, aliases=True))
+    same(text.encode())
 
 
 _OBJECTS = ",\n  ".join(f"{{name: a{place}, value: [{place}]}}" for place in range(1500))
@@ -210,12 +172,4 @@ _OBJECTS = ",\n  ".join(f"{{name: a{place}, value: [{place}]}}" for place in ran
     "around", ["x: [{}]\ny: z\n", "x:\n- [{}]\n", "{{x: [{}], y: z}}\n", "x: |\n  {}\n", "x: {{{}}}\n"]
 )
 def test_an_odd_item_among_many_in_flow_style(around: str, odd: str) -> None:
-    data = around.format(_OBJECTS.replace("{name: a1000, value: [1000]}", odd)).encode()
-    assert _read(data, read.loads_noting) == _read(data, lambda data: read._built(data, aliases=True))
-
-
-def _read(data: bytes, reads: Any) -> Any:
-    try:
-        return reads(data)
-    except YAMLError as error:
-        return str(error)
+    same(around.format(_OBJECTS.replace("{name: a1000, value: [1000]}", odd)).encode())

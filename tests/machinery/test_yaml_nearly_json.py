@@ -7,10 +7,7 @@ import random
 from typing import Any, Final
 
 import pytest
-
-from pilothouse.machinery.yamlcodec import read
-from pilothouse.machinery.yamlcodec.errors import YAMLError
-from pilothouse.machinery.yamlcodec.jsonruns import json_spans, same_in_yaml
+from yamlways import by_events, same
 
 _VALUE: Final[dict[str, Any]] = {
     "kind": "A",
@@ -42,13 +39,6 @@ _ODD: Final = (
 )  # fmt: skip
 
 
-def _outcome(data: bytes, *, whole: bool) -> Any:
-    try:
-        return read._built(data, aliases=True) if whole else read.loads_noting(data)
-    except YAMLError as error:
-        return str(error)
-
-
 def _odd(text: str, place: int, sign: str, instead: str) -> str:
     at = text.find(sign, place)
     return text if at < 0 else text[:at] + instead + text[at + len(sign) :]
@@ -60,14 +50,14 @@ def test_one_odd_place(form: str, sign: str, instead: str) -> None:
     text = _FORMS[form]
     for place in (1, len(text) * 6 // 10):
         data = _odd(text, place, sign, instead).encode()
-        assert _outcome(data, whole=False) == _outcome(data, whole=True)
+        same(data)
 
 
 @pytest.mark.parametrize("form", _FORMS)
 @pytest.mark.parametrize("behind", [" x", "\nx: y", '"a": 1}', "}", "'", " # c", "\n---\n{}"])
 def test_more_stands_behind_it(form: str, behind: str) -> None:
     data = (_FORMS[form] + behind).encode()
-    assert _outcome(data, whole=False) == _outcome(data, whole=True)
+    same(data)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -78,28 +68,26 @@ def test_several_odd_places(seed: int) -> None:
         for _ in range(chance.choice((2, 3, 8))):
             text = _odd(text, chance.randrange(len(text)), *chance.choice(_ODD))
         data = text.encode()
-        assert _outcome(data, whole=False) == _outcome(data, whole=True)
+        same(data)
 
 
 @pytest.mark.parametrize("form", _FORMS)
 @pytest.mark.parametrize("instead", ["a", "'b'", "&x c", '1, "name": 2'])
-def test_little_is_left_beside_odd_places(form: str, instead: str) -> None:
+def test_two_odd_places(form: str, instead: str) -> None:
     text = _FORMS[form]
     data = _odd(_odd(text, 20_000, '"a 7, b"', instead), 30_000, '"a 7, b"', instead).encode()
-    assert same_in_yaml(data)
-    spans = json_spans(data)
-    assert sum(span.end - span.start for span in spans) > len(data) // 2
+    same(data)
 
 
 @pytest.mark.parametrize(
     "text", ['{"a": "\\ud83d\\ude00"}', '{"a"\n: 1}', f'{{"{"a" * 1100}": 1}}', '{"a": "\x85"}', "[1,\r2]"]
 )
-def test_what_is_not_the_same_in_yaml(text: str) -> None:
-    assert not same_in_yaml(text.encode())
+def test_what_may_not_be_the_same_in_yaml(text: str) -> None:
+    by_events(text.encode())
 
 
 @pytest.mark.parametrize(
     "text", ["[" * 50_000, '{"a":' * 20_000, "[" * 90 + '{"a":1},' * 5_000 + "x" + "]" * 90, "[1" + "," * 50_000]
 )
 def test_what_is_very_deep_or_odd_everywhere(text: str) -> None:
-    assert _outcome(text.encode(), whole=False) == _outcome(text.encode(), whole=True)
+    same(text.encode())

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect
 from collections.abc import Callable
-from itertools import islice
-from operator import itemgetter, le
+from functools import partial
 from typing import Any, Final
 
 import yaml
@@ -14,9 +12,8 @@ import yaml
 from pilothouse.kit.sorting import in_order
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats
+from pilothouse.machinery.jsoncopy import in_own_containers
 from pilothouse.machinery.typed.text import syntax
-from pilothouse.machinery.yamlcodec.alike import copier, copies
-from pilothouse.machinery.yamlcodec.cuts import Aliases, Cut, Items, Members, Shortened, Whole
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
 
@@ -31,55 +28,25 @@ class TextError(YAMLError):
     """What is wrong with the text of a document. The original tells it before anything that the document says."""
 
 
-_MANY: Final = 4096  # members
-_LAST: Final = 64  # members that may be out of order behind very many
-_NAME: Final = itemgetter(0)
 _NO_KEY: Final = object()
-_CUT: Final = object()  # the key that a mark is
 
 
-def _by_name(made: dict[str, Any]) -> dict[str, Any]:
+def by_name(made: dict[str, Any]) -> dict[str, Any]:
     """An object with its members in order."""
-    if len(made) > _MANY:
-        return _with_last_in_order(made)
-    names = sorted(made)
+    names = in_order(made)
     return made if names == [*made] else dict(zip(names, map(made.__getitem__, names), strict=True))
 
 
-def _with_last_in_order(made: dict[str, Any]) -> dict[str, Any]:
-    """The same of an object of many members, of which most are likely to have come as a run, in order."""
-    names, values = [*made], [*made.values()]
-    last = [*zip(names[-_LAST:], values[-_LAST:], strict=True)]
-    del names[-_LAST:], values[-_LAST:]
-    if not all(map(le, names, islice(names, 1, None))):
-        names = in_order(made)
-        return dict(zip(names, map(made.__getitem__, names), strict=True))
-    if last == sorted(last, key=_NAME) and last[0][0] > names[-1]:
-        return made
-    for name, value in last:
-        place = bisect(names, name)
-        names.insert(place, name)
-        values.insert(place, value)
-    return dict(zip(names, values, strict=True))
-
-
-class NotMet(Exception):
-    """A mark stands where its run cannot be."""
-
-
 class Builder:
-    """Makes the value of one document; `short` tells what was cut out of it."""
+    """Makes the value of one document."""
 
-    def __init__(self, short: Shortened | None = None) -> None:
+    def __init__(self) -> None:
         self.repeated: list[str] = []  # what strict decoding finds
-        self.met: set[str] = set()  # the marks that were where their runs can be
-        self._short = short
-        self._cuts = {} if short is None else short.cuts
         self.anchors: dict[str, Any] = {}
         # What aliases ask for: it, how many values are in it, and what makes copies of it.
         self._copied: dict[str, tuple[Any, int, Callable[[], Any]]] = {}
         # Plain scalars that are no texts, or need care.
-        self.known: dict[str, Any] = {**WORDS, _MERGE: math.nan, **dict.fromkeys(self._cuts, math.nan)}
+        self.known: dict[str, Any] = {**WORDS, _MERGE: math.nan}
         self.count = 0  # nodes in all,
         self.copied = 0  # and those that aliases made
 
@@ -91,23 +58,6 @@ class Builder:
         value = self._value(next_event)
         next_event()  # the document's end: what stands there may be wrong
         return plain_floats(value) if value.__class__ is float else value
-
-    def missed(self, line: int | None = None) -> bool:
-        """Whether a mark was not where its run can be: one of the lines up to `line` and the next one, or any."""
-        return any(
-            (mark not in self.met and (line is None or cut.line <= line + 1)) or (line is not None and cut.holds(line))
-            for mark, cut in self._cuts.items()
-        )
-
-    def pass_by(self, event: Any) -> None:
-        """Looks at an event that is of no interest any more but for the mark it may be."""
-        if event.__class__ is yaml.ScalarEvent and event.value in self._cuts:
-            self.met.add(event.value)
-
-    def _line(self, event: Any) -> int:
-        """The line in which an event begins, from 1."""
-        line: int = event.start_mark.line
-        return (line if self._short is None else self._short.line(line)) + 1
 
     def _value(self, next_event: Callable[[], Any]) -> Any:
         """The next value, with all that is in it."""
@@ -168,12 +118,12 @@ class Builder:
             if made is None:
                 return value
             self.count = count
-            made, key = self._place(made, key, value, event)
+            key = self._add(made, key, value, event)
             count = self.count
 
     def _ended(self, made: Any, anchor: str | None) -> Any:
         """A collection that is complete."""
-        value = _by_name(made) if made.__class__ is dict and len(made) > 1 else made
+        value = by_name(made) if made.__class__ is dict and len(made) > 1 else made
         if anchor is not None:
             self.anchors[anchor] = value
         return value
@@ -203,15 +153,14 @@ class Builder:
         value = self.anchors[anchor]
         known = self._copied.get(anchor)
         if known is None or known[0] is not value:  # a name may be given again
-            made = copier(value) if value.__class__ is dict or value.__class__ is list else lambda: value
-            known = self._copied[anchor] = (value, _nodes(value), made)
+            known = self._copied[anchor] = (value, nodes(value), copier(value))
         self.count += known[1]
         self.copied += known[1]
         self._limit()
         return known[2]()
 
     def _limit(self) -> None:
-        if self.copied > 100 and self.count > 1000 and self.copied > self.count * _allowed(self.count):
+        if self.copied > 100 and self.count > 1000 and self.copied > self.count * allowed(self.count):
             raise YAMLError("yaml: document contains excessive aliasing")
 
     def _add(self, made: Any, key: Any, value: Any, event: Any) -> Any:
@@ -222,73 +171,9 @@ class Builder:
             return _Merge if value == _MERGE and _is_merge(event) else value
         elif key is _Merge:
             self._merge(made, value, event)
-        elif key is not _CUT:  # what stands behind a mark means nothing
+        else:
             self._set(made, key, value, event)
         return _NO_KEY
-
-    def _place(self, made: Any, key: Any, value: Any, event: Any) -> tuple[Any, Any]:
-        """Puts what came into a collection, or the run for which it is a mark: that, and the key whose value comes."""
-        if value.__class__ is str and value in self._cuts:
-            return self._put(made, key, value, event)
-        return made, self._add(made, key, value, event)
-
-    def _put(self, made: Any, key: Any, mark: str, event: Any) -> tuple[Any, Any]:
-        """Puts the run that was cut out at a mark into a collection: that, and the key whose value comes next."""
-        self.met.add(mark)
-        cut = self._cuts[mark]
-        run = cut.run
-        if isinstance(run, Items) and made.__class__ is list:
-            made += run.values
-            self.count += _nodes(run.values) - 1 if self.anchors else 0  # they matter to aliases only
-        elif isinstance(run, Members) and made.__class__ is dict and (made or run.alone) and key is _NO_KEY:
-            made, key = self._put_members(made, run, cut), _CUT
-        elif isinstance(run, Aliases) and made.__class__ is (dict if run.merged else list) and key is _NO_KEY:
-            self._put_aliases(made, run)
-            key = _CUT if run.merged else key
-        elif isinstance(run, Whole) and (made.__class__ is list or key is not _NO_KEY):
-            self.count += _nodes(run.value) if self.anchors else 0
-            key = self._add(made, key, run.value, event)
-        else:
-            raise NotMet(mark)
-        return made, key
-
-    def _put_members(self, made: dict[str, Any], run: Members, cut: Cut) -> dict[str, Any]:
-        self.count += 2 * run.count
-        if self.anchors:  # the nodes matter to aliases only
-            self.count += _nodes([*run.values.values()]) - 1 - len(run.values)
-        first = () if run.first is None else (run.first,)
-        there = made.keys() & run.values.keys()
-        if not there.issuperset(first):
-            raise NotMet
-        if len(run.values) < run.count + len(first) or len(there) > len(first):
-            if run.lines is None:
-                raise NotMet
-            line = 1 + (0 if self._short is None else self._short.line(cut.line))
-            seen = set(made)
-            behind = run.lines() if callable(run.lines) else map(run.lines.__mul__, range(run.count))
-            for lines, name in zip(behind, run.names(), strict=False):
-                if len(self.repeated) >= MOST_REPEATED:
-                    break
-                if name in seen:
-                    self.repeated.append(f"line {line + lines}: key {quote(name)} already set in map")
-                seen.add(name)
-            made.update(run.values)
-            return made
-        longer, shorter = (run.values, made) if len(run.values) > len(made) else (made, run.values)
-        longer.update(shorter)  # their order is of no interest yet
-        return longer
-
-    def _put_aliases(self, made: Any, run: Aliases) -> None:
-        """Counts what they stand for as if they had been read one by one, with the limit on it."""
-        value = self.anchors.get(run.name, _UNFINISHED)
-        if value is _UNFINISHED:
-            raise NotMet(run.name)
-        nodes = _nodes(value)
-        self.count += run.times * (nodes + 1)
-        self.copied += run.times * nodes
-        self._limit()
-        if not run.merged:
-            made += copies(value, run.times)
 
     def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
         if found is None:
@@ -297,7 +182,7 @@ class Builder:
         key = found if found.__class__ is str else key_text(found)
         if key in made and len(self.repeated) < MOST_REPEATED:
             shown = quote(key) if found.__class__ is str else key
-            self.repeated.append(f"line {self._line(event)}: key {shown} already set in map")
+            self.repeated.append(f"line {event.start_mark.line + 1}: key {shown} already set in map")
         made[key] = finite(value) if value.__class__ is float else value
 
     def _merge(self, made: dict[str, Any], value: Any, event: Any) -> None:
@@ -308,14 +193,25 @@ class Builder:
                 made[key] = item
 
 
-def _nodes(value: Any) -> int:
+def copier(value: Any) -> Callable[[], Any]:
+    """What makes copies of a value."""
+    inner: Any = value.values() if value.__class__ is dict else value if value.__class__ is list else None
+    if inner is None:
+        return lambda: value
+    if any(item.__class__ is dict or item.__class__ is list for item in inner):
+        return partial(in_own_containers, value)
+    copied: Callable[[], Any] = value.copy
+    return copied
+
+
+def nodes(value: Any) -> int:
     """How many values there are in one that is not deep, itself counted."""
     if value.__class__ is dict:
-        return len(value) + _nodes([*value.values()])
+        return len(value) + nodes([*value.values()])
     if value.__class__ is not list:
         return 1
     kinds = {*map(type, value)}
-    return 1 + (len(value) if kinds.isdisjoint((dict, list)) else sum(map(_nodes, value)))
+    return 1 + (len(value) if kinds.isdisjoint((dict, list)) else sum(map(nodes, value)))
 
 
 _UNFINISHED: Final = object()
@@ -329,7 +225,7 @@ def _is_merge(event: Any) -> bool:
     return isinstance(event, yaml.ScalarEvent) and not event.style and event.tag in (None, "!", f"{TAG}merge")
 
 
-def _allowed(count: int) -> float:
+def allowed(count: int) -> float:
     """The part of all nodes that aliases may make: 99% of small documents, a tenth of very large ones."""
     if count <= 400_000:
         return 0.99
