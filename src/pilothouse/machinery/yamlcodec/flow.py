@@ -54,7 +54,10 @@ class Flow(Aliases):
                 if sign == 91 or sign == 123:
                     if top.kind == FLOW_MAP and not top.awaits:
                         raise Odd
-                    self._open()
+                    if data[self.at + 1] == sign + 2 and not self.anchor:
+                        self._empty(sign)
+                    else:
+                        self._open()
                 else:
                     self._scalar(sign)
 
@@ -69,6 +72,18 @@ class Flow(Aliases):
         self.at += 1
         self.top.after = True
         self.sure_begin = top.begin
+        self.be_sure(END)
+
+    def _empty(self, sign: i64) -> None:
+        """A collection with nothing in it, whose bracket stands at the place."""
+        self.tag = ""
+        self.count += 1
+        at = self.at
+        self.at = at + 2
+        value: Any = [] if sign == 91 else {}
+        self.place(value, at + 1)
+        self.top.after = True
+        self.sure_begin = at
         self.be_sure(END)
 
     def _open(self) -> None:
@@ -116,7 +131,7 @@ class Flow(Aliases):
                 raise Odd
         elif self.begins_plain(flow=True):
             text = self._plain_text()
-            merging = self.is_merge(text)
+            merging = sign == 60 and self.is_merge(text)
             value = self.scalar(text, sign=sign)
         else:
             raise Odd

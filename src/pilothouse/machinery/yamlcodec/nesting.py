@@ -81,7 +81,7 @@ class Nesting(Texts):
         if isinstance(value, float):
             value = self._number(value)
         kind = top.kind
-        if kind in (LIST, FLOW_LIST):
+        if kind == LIST or kind == FLOW_LIST:  # noqa: SIM109 - compiled, `in` makes a tuple
             top.items.append(value)
         elif kind == ROOT:
             self.result = value

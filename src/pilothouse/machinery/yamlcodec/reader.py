@@ -313,7 +313,7 @@ class Reader(Flow):
     def _member(self, text: str, *, sign: i64) -> None:
         """A key whose colon stands at the place, and the value, as far as it stands behind it."""
         top = self.top
-        if sign and self.is_merge(text):
+        if sign == 60 and self.is_merge(text):
             top.merging = True
         self.name(self.scalar(text, sign=sign), self.at)
         data = self.data
@@ -378,10 +378,23 @@ class Reader(Flow):
             raise Odd
         return self._continued(self.cut(start, end))
 
+    def _is_last(self, indent: i64) -> bool:
+        """Whether a scalar whose line ends at the place ends there: something stands before `indent` in the next line."""
+        data = self.data
+        at = self.at + 1
+        if at >= self.end:
+            return True
+        start = at
+        while data[at] == 32:
+            at += 1
+        sign = data[at]
+        return sign != 10 and sign != 9 and at - start < indent
+
     def _continued(self, text: str) -> str:
         """A plain scalar whose first line has ended at the place, with the lines that continue it."""
-        if self.data[self.at] != 10:
+        indent = self.top.indent + 1
+        if self.data[self.at] != 10 or self._is_last(indent):
             return text
         parts = [text]
-        self.folded(parts, self.top.indent + 1, ENDS)
+        self.folded(parts, indent, ENDS)
         return text if len(parts) == 1 else "".join(parts)

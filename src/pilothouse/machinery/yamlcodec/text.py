@@ -63,8 +63,10 @@ class Texts:
 
     def next_line(self) -> None:
         """Goes to the beginning of the next line."""
-        found = self.data.find(b"\n", self.at)
-        self.line_start = self.at = found + 1
+        data, at = self.data, self.at
+        while data[at] != 10:
+            at += 1
+        self.line_start = self.at = at + 1
 
     def value(self, text: str, first: i64) -> Any:
         """What a plain scalar means; `first` is its first byte."""
