@@ -379,7 +379,7 @@ class Reader(Flow):
         return self._continued(self.cut(start, end))
 
     def _is_last(self, indent: i64) -> bool:
-        """Whether a scalar whose line ends at the place ends there: something stands before `indent` in the next line."""
+        """Whether a scalar whose line ends at the place ends there: the next line begins before `indent`."""
         data = self.data
         at = self.at + 1
         if at >= self.end:
