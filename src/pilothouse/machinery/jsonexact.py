@@ -18,6 +18,7 @@ import orjson
 from pilothouse.kit.wholetext import whole_text
 from pilothouse.machinery import jsondeep, jsonpieces
 from pilothouse.machinery.digits import has_digits, may_have_floats
+from pilothouse.machinery.jsonbytes import goes_deeper, with_whole_signs
 from pilothouse.machinery.jsonfault import sign_before
 from pilothouse.machinery.jsonhalves import may_have_halves, with_whole_escapes
 
@@ -76,13 +77,13 @@ def loads(data: bytes, refused: orjson.JSONDecodeError) -> Any:
         if wrong_early is not None:  # whatever stands in the place of such bytes
             refused, stop = wrong_early, wrong_early.pos
         else:
-            text = data.decode("utf-8", "surrogateescape")
-            readable = whole_text(text).encode()
+            readable = with_whole_signs(data)
             try:
                 return jsonpieces.loads(readable)
             except orjson.JSONDecodeError as wrong:
+                text = data.decode("utf-8", "surrogateescape")
                 refused, stop = wrong, len(text[: wrong.pos].encode("utf-8", "surrogateescape"))
-    if too_deep(refused):
+    if too_deep(refused) and not goes_deeper(readable, jsondeep.DEEPEST):
         try:
             return jsondeep.loads(readable)
         except (jsondeep.OddError, orjson.JSONDecodeError):

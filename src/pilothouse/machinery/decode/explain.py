@@ -18,6 +18,7 @@ from pilothouse.machinery import quantity as quantities
 from pilothouse.machinery import schema as s
 from pilothouse.machinery import times
 from pilothouse.machinery.decode import plan as p
+from pilothouse.machinery.decode.amounts import is_readable
 from pilothouse.machinery.decode.findings import DecodeError, Findings
 from pilothouse.machinery.decode.plan import Member, Plan
 from pilothouse.machinery.decode.scalars import INT32_LEAST, INT32_MOST, INT64_LEAST, INT64_MOST, SMALL, unbase64
@@ -232,7 +233,7 @@ class _Walk:
         self.way.pop()
 
     def _item(self, items: Plan, place: object, item: object) -> None:
-        if items.code == p.STRING and type(item) is str:
+        if type(item) is str and (items.code == p.STRING or (items.code == p.QUANTITY and is_readable(item))):
             return
         self._turn()
         self.way[-1] = place
@@ -305,6 +306,8 @@ class _Walk:
         if type(value) is float and abs(value) >= SMALL:
             return
         if type(value) is str:
+            if is_readable(value):
+                return
             text = value
         else:
             text = self._number(value) if kind_of(value) == "number" else "{}"
