@@ -35,8 +35,11 @@ ODD = {
     "words for names": "yes: a\nb: c\n",
     "members twice in flow style": "a: 1\nb: {c: 1, d: 2, c: 3}\na: 3\n",
     "merges": "a: &x {b: c}\nd:\n  <<: *x\n  e: f\n",
+    "a list that takes what is in its column": "a:\n-\n|\n  b\n- c\nd: e\n",
 }
 WRONG = {
+    "a list that takes what is in its column, twice": "a:\n-\nb\n-\nc\n",
+    "a pair before what is wrong": "a:\n- b\nc: [\n d: &x [1]\ne: 'f",
     "a sign that begins nothing": "a:\n- b: c\n- d: @e\n- f: g\n",
     "too deep": "a:\n- b: c\n   d: e\n- f: g\n",
     "not deep enough": "a:\n  - b: c\n - d: e\n  - f: g\n",
@@ -84,3 +87,13 @@ def test_a_text_in_quotes_may_go_on_behind_a_comma() -> None:
         b"k%d:\n  a: b\n" % place + b"  c: d\n" * (place % 3 > 0) for place in range(3000)
     )
     same(data)
+
+
+@pytest.mark.parametrize("levels", [400, 900, 1100, 200_000])
+@pytest.mark.parametrize("form", ["[@]", "- @", "{a: @}", "? @"])
+def test_deep_values_and_their_aliases(form: str, levels: int) -> None:
+    before, behind = form.split("@")
+    text = before * levels + "a" + behind * levels
+    same(text.encode())
+    if form == "[@]":
+        same(f"x: &x {text}\ny: *x\n".encode())

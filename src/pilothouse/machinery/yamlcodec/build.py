@@ -12,7 +12,6 @@ import yaml
 from pilothouse.kit.sorting import in_order
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import go_float, plain_floats
-from pilothouse.machinery.jsoncopy import in_own_containers
 from pilothouse.machinery.typed.text import syntax
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.scalars import NUMERIC, TAG, WORDS, ScalarError, resolve, tagged
@@ -199,19 +198,38 @@ def copier(value: Any) -> Callable[[], Any]:
     if inner is None:
         return lambda: value
     if any(item.__class__ is dict or item.__class__ is list for item in inner):
-        return partial(in_own_containers, value)
+        return partial(_copied, value)
     copied: Callable[[], Any] = value.copy
     return copied
 
 
+def _copied(value: Any) -> Any:
+    """A value with all collections that are in it, however deep."""
+    copied = value.copy()
+    todo = [copied]
+    while todo:
+        made = todo.pop()
+        for place, item in list(made.items() if made.__class__ is dict else enumerate(made)):
+            if item.__class__ is dict or item.__class__ is list:
+                made[place] = item.copy()
+                todo.append(made[place])
+    return copied
+
+
 def nodes(value: Any) -> int:
-    """How many values there are in one that is not deep, itself counted."""
-    if value.__class__ is dict:
-        return len(value) + nodes([*value.values()])
-    if value.__class__ is not list:
-        return 1
-    kinds = {*map(type, value)}
-    return 1 + (len(value) if kinds.isdisjoint((dict, list)) else sum(map(nodes, value)))
+    """How many nodes a value is made of, itself counted."""
+    count, todo = 0, [value]
+    while todo:
+        count += len(todo)
+        inner: list[Any] = []
+        for item in todo:
+            if item.__class__ is dict:
+                count += len(item)
+                inner += item.values()
+            elif item.__class__ is list:
+                inner += item
+        todo = inner
+    return count
 
 
 _UNFINISHED: Final = object()

@@ -30,6 +30,7 @@ class Flow(Aliases):
             if self.top.kind == PAIR and (self.top.after or sign == 44 or sign == 93):
                 if self.top.awaits:
                     self.top.colon = self.at
+                self.left = self.top
                 self.close(self.at)
                 self.top.after = True
             top = self.top

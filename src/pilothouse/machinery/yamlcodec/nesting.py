@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mypy_extensions import i64
 
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import plain_floats
-from pilothouse.machinery.yamlcodec.build import DEEPEST, MOST_REPEATED, TOO_DEEP, TextError, by_name, finite, key_text
+from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, by_name, finite, key_text
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.frames import FLOW_LIST, LIST, ROOT, UNFINISHED, VALUE, Frame, Odd
 from pilothouse.machinery.yamlcodec.text import Texts
+
+_DEEPEST: Final = 990  # levels; the parser refuses a thousand
 
 
 class Nesting(Texts):
@@ -30,6 +32,7 @@ class Nesting(Texts):
         self.sure: i64 = 0
         self.sure_depth: i64 = 1
         self.sure_due: i64 = VALUE
+        self.left = self.top  # what was open there, too, if it has ended without a sign of its own
         self.sure_begin: i64 = 0  # of the collection that ended there
         self.anchor = ""  # of the value that is due, and its tag
         self.tag = ""
@@ -41,8 +44,8 @@ class Nesting(Texts):
 
     def push(self, kind: i64, indent: i64) -> Frame:
         """Opens a collection in the last one."""
-        if len(self.stack) > DEEPEST:
-            raise TextError(TOO_DEEP)
+        if len(self.stack) > _DEEPEST:
+            raise Odd
         frame = Frame(kind, indent)
         if self.anchor or self.tag:  # tags mean nothing here
             frame.anchor = self.anchor

@@ -56,7 +56,14 @@ class Reader(Flow):
     def _begin(self) -> None:
         """Goes over the marker of a document's beginning, if there is one."""
         data = self.data
+        turn: i64 = 0
         while self.at < self.end:
+            turn += 1
+            if not turn & 4095:
+                give_way()
+            while data[self.at] == 10 and self.at + 1 < self.end:
+                self.at += 1
+                self.line_start = self.at
             sign = self.skip_blanks()
             if self.at >= self.end:
                 break
@@ -80,7 +87,11 @@ class Reader(Flow):
     def _to_content(self) -> bool:
         """Goes to the first token of the next line that has one. False at the end of the document."""
         data, at = self.data, self.line_start
+        turn: i64 = 0
         while True:
+            turn += 1
+            if not turn & 4095:
+                give_way()
             if at >= self.end:
                 self.at = self.line_start = self.end
                 return False
@@ -119,6 +130,7 @@ class Reader(Flow):
         if top.kind == LIST and not dash and top.indent == column:
             if self.stack[-2].kind != MAP or self.stack[-2].indent != column:
                 raise Odd
+            self.left = top
             self.close(self.at)
             top = self.top
         if top.indent < column:

@@ -59,6 +59,8 @@ def _spine(reader: Nesting) -> bytes:
     """The beginning of a document in which the same collections are open as at the sure place of the reader."""
     data, sure, due = reader.data, reader.sure, reader.sure_due
     frames = reader.stack[1 : reader.sure_depth]
+    if len(frames) < reader.sure_depth - 1:
+        frames.append(reader.left)
     line = data.rfind(b"\n", 0, sure) + 1
 
     def is_key(begin: int) -> bool:

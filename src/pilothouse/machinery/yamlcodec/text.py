@@ -74,6 +74,9 @@ class Texts:
             return text
         if 49 <= first <= 57 and len(text) <= _SURE_DIGITS and text.isdecimal() and text.isascii():
             return int(text)
+        if 48 <= first <= 57 and len(text) <= _SURE_DIGITS and text.count(".") == 1:
+            if text.isascii() and text.replace(".", "").isdecimal():
+                return float(text)
         if first > 57 and len(text) > 5:  # no word that means something is longer
             return text
         known = self.known
