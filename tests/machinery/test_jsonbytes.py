@@ -23,6 +23,10 @@ def test_each_byte_that_is_no_utf8_becomes_one_sign() -> None:
         assert with_whole_signs(data).decode() == expected, data
 
 
+def test_very_many_bytes_that_are_no_utf8_are_as_a_few() -> None:
+    assert with_whole_signs(b"a\x80" * 100_000 + b"\xe2\x82") == "a\ufffd".encode() * 100_000 + "\ufffd\ufffd".encode()
+
+
 def test_brackets_in_texts_are_no_levels() -> None:
     assert goes_deeper(b'[{"a":[', 2)
     assert not goes_deeper(b'[{"a":[', 3)
