@@ -156,7 +156,11 @@ class _Reader(Steps):
         return None
 
     def _container(self, first: i64, depth: i64, schema: Schema | None, later: i64) -> Any:
-        left = self.count(first, depth)
+        left = first & 31
+        if left < 24 and depth < MAX_DEPTH and left < self.end - self.at:  # as most are
+            self.at += 1
+        else:
+            left = self.count(first, depth)
         outermost, self.outermost = self.outermost, False
         depth += 1
         if first >= model.MAP << 5:
@@ -170,7 +174,7 @@ class _Reader(Steps):
         if self.error is None:
             if schema is None:
                 return self._list(left, depth, schema, later)
-            if schema is not self.unlisted:
+            if schema is not self.unlisted and not (outermost and self.guided):
                 if not self._is_unwanted(schema, _NO_LISTS):
                     return self._list(left, depth, schema, later)
                 self.unlisted = schema
@@ -222,12 +226,18 @@ class _Reader(Steps):
                 continue
             self.at = at
             self.last = key
-            made[key] = self._item(depth, None if schema is None else self._under(schema, key), later)
+            inner = None if schema is None else self._under(schema, key)
+            if 0x80 <= first < 0xC0:
+                made[key] = self._container(first, depth, inner, later)
+            else:
+                made[key] = self._item(depth, inner, later)
             at = self.at
             if self.error is not None:
                 return self._refused(made, left, depth, outermost)
         self.at = at
-        self.take(5 * len(made) or 1)  # all but what is longer than one byte in its items
+        self.room -= 5 * len(made) or 1  # all but what is longer than one byte in its items
+        if self.room < 0:
+            raise CBORTooLong
         return with_whole_names(made) if misnamed else made
 
     def _refused(self, made: dict[str, Any], left: i64, depth: i64, outermost: bool) -> dict[str, Any]:
@@ -278,7 +288,9 @@ class _Reader(Steps):
                 self.step(left, depth)
                 return made
         self.at = at
-        self.take(2 * len(made) or 1)
+        self.room -= 2 * len(made) or 1
+        if self.room < 0:
+            raise CBORTooLong
         return made
 
     def _tagged(self, depth: i64, schema: Schema | None, later: i64) -> Any:

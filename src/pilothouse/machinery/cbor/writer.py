@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
+from mypy_extensions import i64
+
+from pilothouse.kit.giveway import give_way
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.cbor.model import (
     ARRAY,
@@ -28,7 +29,13 @@ from pilothouse.machinery.schema import Schema
 
 _TAG_22: Final = b"\xd6"
 _NULL: Final = b"\xf6"
-_BOOLS: Final = {False: b"\xf4", True: b"\xf5"}
+_FALSE: Final = b"\xf4"
+_TRUE: Final = b"\xf5"
+_SHORT_HEADS: Final = [bytes((major << 5 | argument,)) for major in range(8) for argument in range(32)]
+_SHORT: Final = 32  # signs of a text that is worth to be kept
+_MOST_KNOWN: Final = 4096
+_KNOWN: Final[dict[str, bytes]] = {}  # short texts as they are written
+_TURN: Final = 1024
 
 
 class _Plan:
@@ -47,12 +54,14 @@ class _Plan:
 
 def dumps(obj: Any, schema: Schema | None = None, *, described: bool = True) -> bytes:
     """An item. `schema` is the type of a built-in object; `described` puts tag 55799 in front. Raises CBORError."""
-    out = [SELF_DESCRIBED] if described else []
+    writer = _Writer()
+    if described:
+        writer.out.append(SELF_DESCRIBED)
     try:
-        _write(obj, _plan(schema) if schema is not None else None, out.append, 0)
+        writer.write(obj, _plan(schema) if schema is not None else None, 0)
     except (UnicodeEncodeError, binascii.Error, OverflowError) as error:
         raise CBORError(f"cbor: {error}") from None
-    return b"".join(out)
+    return b"".join(writer.out)
 
 
 class Members(NamedTuple):
@@ -86,9 +95,9 @@ def watch_event(kind: str, obj: bytes) -> bytes:
 
 
 def _head(major: int, argument: int) -> bytes:
-    major <<= 5
     if argument < 24:
-        return bytes((major | argument,))
+        return _SHORT_HEADS[major << 5 | argument]
+    major <<= 5
     if argument < 0x100:
         return bytes((major | 24, argument))
     if argument < 0x10000:
@@ -103,46 +112,89 @@ def _text(text: str) -> bytes:
     return _head(BYTES, len(raw)) + raw
 
 
-_kept_text: Final = lru_cache(4096)(_text)
+@final
+class _Writer:
+    """`out`: the pieces of what is written. `left`: how many items and members come before others have a turn."""
 
+    __slots__ = ("left", "out")
 
-def _write(value: Any, plan: _Plan | None, put: Callable[[bytes], object], depth: int) -> None:
-    kind = type(value)
-    if kind is str:
-        if plan is not None and plan.here:
-            raw = base64.b64decode(value)
-            put(_TAG_22 + _head(BYTES, len(raw)) + raw)
+    def __init__(self) -> None:
+        self.out: list[bytes] = []
+        self.left: i64 = _TURN
+
+    def write(self, value: Any, plan: _Plan | None, depth: i64) -> None:
+        """Any value; `plan` says where bytes are in it. Raises CBORError, and what text, base64 or numbers raise."""
+        kind = type(value)
+        if kind is str:
+            if plan is not None and plan.here:
+                raw = base64.b64decode(value)
+                self.out.append(_TAG_22 + _head(BYTES, len(raw)) + raw)
+            else:
+                self.out.append(_kept_text(value) if len(value) < _SHORT else _text(value))
+        elif kind is dict:
+            self._write_object(value, plan, depth)
+        elif kind is list:
+            self._write_list(value, plan, depth)
+        elif kind is int:
+            self.out.append(_integer(value))
+        elif kind is bool:
+            self.out.append(_TRUE if value else _FALSE)
+        elif value is None:
+            self.out.append(_NULL)
+        elif kind is float:
+            self.out.append(_float(value))
         else:
-            put(_kept_text(value) if len(value) < 32 else _text(value))
-    elif kind is dict:
-        _deeper(depth)
-        put(_head(MAP, len(value)))
-        members = plan.members if plan is not None else {}
-        each = plan.each if plan is not None else None
+            raise CBORError(f"cbor: unsupported type: {kind.__name__}")
+
+    def _write_object(self, value: dict[str, Any], plan: _Plan | None, depth: i64) -> None:
+        out = self.out
+        self._enter(MAP, len(value), depth)
+        inner: _Plan | None = None
+        number: i64 = 0
         for key, item in value.items():
-            put(_kept_text(key) if len(key) < 32 else _text(key))
-            _write(item, members.get(key, each), put, depth + 1)
-    elif kind is list:
-        _deeper(depth)
-        put(_head(ARRAY, len(value)))
-        each = plan.each if plan is not None else None
+            number += 1
+            if number == _TURN:
+                number = 0
+                give_way()
+            out.append(_kept_text(key) if len(key) < _SHORT else _text(key))
+            if plan is not None:
+                inner = plan.members.get(key, plan.each)
+            if inner is None and type(item) is str and len(item) < _SHORT:
+                out.append(_kept_text(item))
+            else:
+                self.write(item, inner, depth + 1)
+
+    def _write_list(self, value: list[Any], plan: _Plan | None, depth: i64) -> None:
+        self._enter(ARRAY, len(value), depth)
+        inner = plan.each if plan is not None else None
+        number: i64 = 0
         for item in value:
-            _write(item, each, put, depth + 1)
-    elif kind is int:
-        put(_integer(value))
-    elif kind is bool:
-        put(_BOOLS[value])
-    elif value is None:
-        put(_NULL)
-    elif kind is float:
-        put(_float(value))
-    else:
-        raise CBORError(f"cbor: unsupported type: {kind.__name__}")
+            number += 1
+            if number == _TURN:
+                number = 0
+                give_way()
+            self.write(item, inner, depth + 1)
+
+    def _enter(self, major: int, length: int, depth: i64) -> None:
+        """Begins a container."""
+        if depth > 4 * MAX_DEPTH:
+            raise CBORError("cbor: object is nested too deep")
+        self.out.append(_head(major, length))
+        self.left -= length if length < _TURN else 1
+        if self.left < 0:
+            self.left = _TURN
+            give_way()
 
 
-def _deeper(depth: int) -> None:
-    if depth > 4 * MAX_DEPTH:
-        raise CBORError("cbor: object is nested too deep")
+def _kept_text(text: str) -> bytes:
+    """A short text as it is written, which is kept."""
+    written = _KNOWN.get(text)
+    if written is None:
+        written = _text(text)
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[text] = written
+    return written
 
 
 def _integer(value: int) -> bytes:
