@@ -89,6 +89,8 @@ def _json_value(data: bytes) -> Any:
         return None  # a tab begins no token, also where none follows
     if (b"\n" in data or b"\r" in data) and b"\n:" in data.translate(_BREAKS, b" \t"):
         return None  # a colon stands in the line of its name
+    if COMPILED and b"\\" not in data and jsonpieces.is_heavy(data):
+        return None  # it is as dense as can be: the fast reader takes no longer, and lets others have their turns
     try:
         value = jsonpieces.loads(data)
         return ordered(value) if surely_unique(data, value) else None
