@@ -152,9 +152,9 @@ def test_what_is_still_applied_is_never_pruned(live: Object, config: Object) -> 
 @given(st.lists(st.integers(0, 6), max_size=6), st.lists(st.integers(0, 6), max_size=6, unique=True))
 def test_merged_lists_keep_the_applied_order_and_lose_nobody(live: list[int], config: list[int]) -> None:
     live_keys, keys = [str(item) for item in live], [str(item) for item in config]
-    order = list(merged_order(live_keys, keys))
-    assert [key for key, _ in order if key is not None] == keys
-    assert [live_keys[at] for key, at in order if key is None] == [key for key in live_keys if key not in keys]
+    order = merged_order(live_keys, keys)
+    assert [keys[-1 - at] for at in order if at < 0] == keys
+    assert [live_keys[at] for at in order if at >= 0] == [key for key in live_keys if key not in keys]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,8 @@ def test_merged_lists_keep_the_applied_order_and_lose_nobody(live: list[int], co
     ],
 )
 def test_new_items_are_placed_by_their_neighbours(live: str, config: str, merged: str) -> None:
-    assert "".join(key or live[at] for key, at in merged_order(list(live), list(config))) == merged
+    order = merged_order(list(live), list(config))
+    assert "".join(live[at] if at >= 0 else config[-1 - at] for at in order) == merged
 
 
 # ---------------------------------------------------------------------- built-in types

@@ -15,9 +15,10 @@ from pilothouse.machinery import schema as s
 from pilothouse.machinery.schema import Field, Schema
 from pilothouse.machinery.typed import added, applied, compare, created, merge, problems, prune
 from pilothouse.machinery.typed.fieldset import intersect, of_paths, subtract, union, union_of
+from pilothouse.machinery.typed.paths import element_text
 from pilothouse.machinery.typed.prune import collapsed, with_named, without
 from pilothouse.machinery.typed.shape import KEYED, SET, shape_of
-from pilothouse.machinery.typed.text import element_text, plain, syntax, type_name
+from pilothouse.machinery.typed.text import plain, syntax, type_name
 
 _POD = builtin_types().get(CORE, "Pod")
 _OTHERS: tuple[Any, ...] = (1, 1.0, 1.5, "x", "a1", True, None, {}, [], {"x": 1}, {"name": "a1"}, {"name": 1}, [None])

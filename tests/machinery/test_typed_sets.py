@@ -26,7 +26,7 @@ from pilothouse.machinery.typed.fieldset import (
     union_of,
 )
 from pilothouse.machinery.typed.own import added
-from pilothouse.machinery.typed.text import element_text, member_texts, path_text, value_text
+from pilothouse.machinery.typed.paths import element_text, member_texts, path_text, value_text
 
 Path = tuple[str, ...]
 ELEMENTS = [

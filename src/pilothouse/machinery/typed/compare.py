@@ -12,10 +12,10 @@ from typing import Any, Final, TypeGuard
 
 from mypy_extensions import i64
 
-from pilothouse.machinery.jsoncodec import identical
 from pilothouse.machinery.schema import Schema, free_form
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, ordered
-from pilothouse.machinery.typed.own import Own, added
+from pilothouse.machinery.typed.own import Own, added, leaves_of
+from pilothouse.machinery.typed.same import same
 from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, shape_of
 from pilothouse.machinery.typed.turns import DEEPEST, TURNS
 
@@ -55,8 +55,18 @@ class _Found:
 
 
 def _below(within: _Within, element: str) -> _Within:
-    """The sets below an element; () where none has it."""
+    """The sets below an element."""
     return None if within is None else tuple([node[element] for node in within if element in node])
+
+
+def _is_in(within: _Within, element: str) -> bool:
+    """Whether a set has an element, or all matters."""
+    if within is None:
+        return True
+    for node in within:  # noqa: SIM110
+        if element in node:
+            return True
+    return False
 
 
 def _elements(within: tuple[Node, ...]) -> list[str]:
@@ -79,11 +89,13 @@ def _chosen(of: dict[str, Any], names: list[str]) -> dict[str, Any]:
 
 class _Compare:
     """How two values of a type are compared, which are owned whole here. `loose`: a value may be of any type, so that
-    such as Python holds for equal may not be. `own`: tells the set of one that came or went.
+    such as Python holds for equal may not be. `own`: tells the set of one that came or went. `plain`: it is always
+    owned whole.
     """
 
     def __init__(self, own: Own, loose: bool) -> None:
         self.own = own
+        self.plain: bool = own.plain
         self.loose: bool = loose
 
     def run(self, element: str, old: Any, new: Any, found: _Found, within: _Within, depth: i64) -> None:
@@ -157,25 +169,26 @@ class _Maps(_Compare):
             if before is now:
                 continue
             if before is not _ABSENT and before == now:
-                if not self.loose or not self.child(name).loose or identical(before, now):
+                if not self.loose or not self.child(name).loose or same(before, now):
                     continue
             element = f"f:{name}"
-            below = _below(within, element)
-            if below == ():
+            if not _is_in(within, element):
                 continue
-            if before is _ABSENT:
-                found.gained[element] = self.child(name).all_of(now, below, depth + 1)
+            child = self.child(name)
+            if child.plain:
+                found.gained[element] = LEAF
+            elif before is _ABSENT:
+                found.gained[element] = child.all_of(now, _below(within, element), depth + 1)
             else:
-                self.child(name).run(element, before, now, found, below, depth + 1)
+                child.run(element, before, now, found, _below(within, element), depth + 1)
         for name, before in old.items():
             if name not in new:
                 TURNS.left -= 1
                 if TURNS.left <= 0:
                     TURNS.over()
                 element = f"f:{name}"
-                below = _below(within, element)
-                if below != ():
-                    found.lost[element] = self.child(name).all_of(before, below, depth + 1)
+                if _is_in(within, element):
+                    found.lost[element] = self.child(name).all_of(before, _below(within, element), depth + 1)
 
 
 class _Struct(_Maps):
@@ -198,6 +211,22 @@ class _Map(_Maps):
     def __init__(self, own: Own, loose: bool, item: Schema) -> None:
         super().__init__(own, loose)
         self._item: _Compare = _compared(item)
+
+    def walk(self, old: dict[str, Any], new: dict[str, Any], found: _Found, within: _Within, depth: i64) -> None:
+        if not self._item.plain or self._item.loose or _few(within, len(old) + len(new)):
+            super().walk(old, new, found, within, depth)
+            return
+        # Values that are owned whole: there may be a hundred thousand of them, whatever others own.
+        came: list[str] = []
+        for name, now in new.items():
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
+            before = old.get(name, _ABSENT)
+            if before is not now and before != now:
+                came.append(name)
+        found.gained = leaves_of(came)
+        found.lost = leaves_of([name for name in old if name not in new])
 
     def child(self, name: str) -> _Compare:
         return self._item
@@ -256,16 +285,14 @@ class _List(_Compare):
                 TURNS.over()
             was = old.get(key, _ABSENT)
             if was is not Duplicated and item is not Duplicated and was is not _ABSENT:
-                if was is item or (was == item and (not self.loose or identical(was, item))):
+                if was is item or (was == item and (not self.loose or same(was, item))):
                     continue
-            below = _below(within, key)
-            if below != ():
-                self._item(key, was, item, found, below, doubled, depth)
+            if _is_in(within, key):
+                self._item(key, was, item, found, _below(within, key), doubled, depth)
         for key, was in old.items():
-            if key not in new:
-                below = _below(within, key)
-                if below != ():
-                    found.lost[key] = LEAF if was is Duplicated else self._same.all_of(was, below, depth)
+            if key not in new and _is_in(within, key):
+                left = LEAF if was is Duplicated else self._same.all_of(was, _below(within, key), depth)
+                found.lost[key] = left
 
     def _item(
         self, key: str, was: Any, item: Any, found: _Found, below: _Within, doubled: _Doubled, depth: i64

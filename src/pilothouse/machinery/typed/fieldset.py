@@ -140,6 +140,8 @@ def _subtract(a: Node, b: Node, depth: i64) -> Node:
 
 
 def _subtract_child(ours: Node, theirs: Node, depth: i64) -> Node | None:
+    if not ours and not theirs:
+        return None
     if is_member(theirs):
         if not ours:
             return None

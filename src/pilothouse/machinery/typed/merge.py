@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from mypy_extensions import i64
 
-from pilothouse.machinery.jsoncodec import identical
-from pilothouse.machinery.schema import Schema
-from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Duplicated, Shape, index, index_by, shape_of
+from pilothouse.machinery.schema import STRING, Schema
+from pilothouse.machinery.typed.same import same
+from pilothouse.machinery.typed.shape import ATOM, FREE, MAP, SET, STRUCT, Shape, shape_of
 from pilothouse.machinery.typed.turns import DEEPEST, TURNS
 
 
@@ -21,11 +21,6 @@ def merge(schema: Schema, live: dict[str, Any], config: dict[str, Any]) -> dict[
     """The object with the configuration in it: `live` itself when that changes nothing. Raises RecursionError."""
     merged: dict[str, Any] = _merge_of(schema).run(live, config, 0)
     return merged
-
-
-def same(a: Any, b: Any) -> bool:
-    """Equal as the original sees it: numbers by value, but true is not 1."""
-    return bool(a == b) and (type(a) is str or identical(a, b))
 
 
 class _Merge:
@@ -52,6 +47,8 @@ def _made(shape: Shape) -> _Merge:
     if shape.item is None:
         raise TypeError("a container without items")
     if shape.kind == MAP:
+        if shape.item.kind == STRING:
+            return _TEXTS
         return _Map(_merge_of(shape.item))
     return _List(shape, _WHOLE if shape.kind == SET else _merge_of(shape.item))
 
@@ -78,9 +75,13 @@ class _Maps(_Merge):
                 before = live[name]
                 if before is value:
                     continue
-                value = self.child(name).run(before, value, depth + 1)
-                if value is before:
-                    continue
+                if type(value) is str and type(before) is str:
+                    if value == before:
+                        continue
+                else:
+                    value = self.child(name).run(before, value, depth + 1)
+                    if value is before:
+                        continue
             if out is None:
                 out = dict(live)
             out[name] = value
@@ -111,6 +112,18 @@ class _Map(_Maps):
         return self._item
 
 
+class _Texts(_Merge):
+    """Maps of texts, of which there may be a hundred thousand."""
+
+    def run(self, live: Any, config: Any, depth: i64) -> Any:
+        if not isinstance(live, dict) or not live:
+            return live if same(live, config) else config
+        if not isinstance(config, dict):
+            return live
+        merged = live | config
+        return live if merged == live else merged
+
+
 class _Free(_Maps):
     """Values without a schema: maps key by key, all else whole."""
 
@@ -125,6 +138,7 @@ class _Free(_Maps):
 
 _WHOLE: Final = _Merge()
 _FREE: Final = _Free()
+_TEXTS: Final = _Texts()
 
 
 class _List(_Merge):
@@ -141,57 +155,66 @@ class _List(_Merge):
             return live
         if depth > DEEPEST:
             raise RecursionError
-        live_keys = self._shape.elements(live)
-        before = index_by(live_keys, live)
-        now = index(self._shape, config)
+        live_keys = self._shape.identities(live)
+        places: dict[Any, int] = {}  # of live items, -1 of those whose key comes more than once
+        for at, key in enumerate(live_keys):
+            places[key] = -1 if key in places else at
+        keys: dict[Any, int] = {}
+        for at, key in enumerate(self._shape.identities(config)):
+            if key not in keys:
+                keys[key] = at
+        applied = list(keys)
         out: list[Any] = []
         changed = False
-        for key, position in merged_order(live_keys, list(now)):
+        for at in merged_order(live_keys, applied):
             TURNS.left -= 1
             if TURNS.left <= 0:
                 TURNS.over()
-            if key is None:
-                out.append(live[position])
+            if at >= 0:
+                out.append(live[at])
                 continue
-            value = now[key]
-            was = before.get(key, Duplicated)
-            merged = value if was is Duplicated else self._item.run(was, value, depth + 1)
-            changed = changed or merged is not was
-            out.append(merged)
+            key = applied[-1 - at]
+            item = config[keys[key]]
+            place = places.get(key, -1)
+            if place >= 0:
+                was = live[place]
+                item = self._item.run(was, item, depth + 1)
+                changed = changed or item is not was
+            else:
+                changed = True
+            out.append(item)
         return out if changed or not _are_the_same(out, live) else live
 
 
 def _are_the_same(some: list[Any], others: list[Any]) -> bool:
     """Whether the very same items are in two lists."""
-    if len(some) != len(others):
-        return False
-    return not any(item is not others[at] for at, item in enumerate(some))
+    return len(some) == len(others) and not any(item is not others[at] for at, item in enumerate(some))
 
 
-def merged_order(live: list[str], applied: list[str]) -> list[tuple[str | None, int]]:
-    """The order of a merged list: (key, _) takes the applied item, (None, i) the i-th live one.
+def merged_order(live: list[Any], applied: list[Any]) -> list[int]:
+    """The order of a merged list, told by keys: the place of a live item, or -1 less that of an applied one.
 
     Shared items come in the applied order. Live items that are not applied keep their place before the shared item
     they stood before; applied items that are new stand before the shared item they are written before, or at the end.
     """
     wanted = set(applied)
     there = set(live)
-    shared = [key for key in applied if key in there]
-    found: list[tuple[str | None, int]] = []
-    awaited, position = 0, 0
+    shared = [at for at, key in enumerate(applied) if key in there]
+    found: list[int] = []
+    awaited = 0
+    position = 0
     for at, key in enumerate(live):
         TURNS.left -= 1
         if TURNS.left <= 0:
             TURNS.over()
         if key not in wanted:
-            found.append((None, at))
-        elif awaited < len(shared) and key == shared[awaited]:
-            while applied[position] != key:
-                found.append((applied[position], -1))
+            found.append(at)
+        elif awaited < len(shared) and key == applied[shared[awaited]]:
+            while position <= shared[awaited]:
+                found.append(-1 - position)
                 position += 1
-            found.append((key, -1))
-            position += 1
             awaited += 1
-    for key in applied[position:]:
-        found.append((key, -1))
+    while position < len(applied):
+        found.append(-1 - position)
+        position += 1
     return found

@@ -230,13 +230,24 @@ class _Set(Own):
     def node(self, value: Any, depth: i64) -> Node:
         if not isinstance(value, list) or not value:
             return LEAF
-        items: dict[str, Any] = {}
-        for at, element in enumerate(self._shape.elements(value)):
-            items[element] = value[at]
         out: Node = {SELF: LEAF} if self.whole else {}
-        for element in in_places(list(items), list(items.values())):
+        items: dict[Any, Any] = {}
+        texts = True
+        for item in value:
+            texts = texts and type(item) is str
+            items[self._shape.identity(item)] = item
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
+        found = in_order(list(items)) if texts else _sorted_by_rank(list(items.values()))
+        for element in self._shape.elements(found):
             out[element] = LEAF
         return out
+
+
+def _sorted_by_rank(values: list[Any]) -> list[Any]:
+    rows = [(*rank(value), at) for at, value in enumerate(values)]
+    return [values[row[-1]] for row in in_order(rows)]
 
 
 class _Keyed(Own):

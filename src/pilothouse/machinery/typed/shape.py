@@ -89,6 +89,16 @@ class Shape:
                 TURNS.over()
         return found
 
+    def identities(self, items: list[Any]) -> list[Any]:
+        """`identity` of all."""
+        found: list[Any] = []
+        for item in items:
+            found.append(self.identity(item))
+            TURNS.left -= 1
+            if TURNS.left <= 0:
+                TURNS.over()
+        return found
+
     def identity(self, item: Any) -> Any:
         """What is the same of items of a SET or KEYED whose elements are; None of one without keys."""
         if self.kind != KEYED:
@@ -162,15 +172,11 @@ def json_text(value: Any) -> str:
 
 def index(shape: Shape, items: list[Any]) -> dict[str, Any]:
     """Items by path element, in order of first appearance; `Duplicated` for those that come more than once."""
-    return index_by(shape.elements(items), items)
-
-
-def index_by(elements: list[str], items: list[Any]) -> dict[str, Any]:
-    """As `index`, where the elements are known."""
     found: dict[str, Any] = {}
-    for at, element in enumerate(elements):
-        found[element] = Duplicated if element in found else items[at]
+    for item in items:
         TURNS.left -= 1
         if TURNS.left <= 0:
             TURNS.over()
+        element = shape.element(item)
+        found[element] = Duplicated if element in found else item
     return found

@@ -1,15 +1,10 @@
-"""How the original prints values and paths in its messages."""
+"""How the original prints values in its messages."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
 from typing import Any, Final
 
-from pilothouse.kit.memo import remembered
 from pilothouse.machinery.goquote import quote
-from pilothouse.machinery.typed.fieldset import SELF, Node, is_member
 from pilothouse.machinery.typed.printed import plain_of, plains_of, syntax_of
 
 
@@ -94,63 +89,3 @@ def number(value: float | int) -> str:
         return shown
     sign, digits = (power[0], power[1:]) if power[0] in "+-" else ("+", power)
     return f"{mantissa}e{sign}{digits.zfill(2)}"
-
-
-def value_text(value: Any) -> str:
-    """A value inside a path: text in quotes, maps as `key=value` joined by `;`."""
-    if isinstance(value, str):
-        return quote(value)
-    if value is None:
-        return "null"
-    if isinstance(value, list):
-        return f"[{','.join(value_text(item) for item in value)}]"
-    if isinstance(value, dict):
-        return ";".join(f"{key}={value_text(value[key])}" for key in sorted(value))
-    return plain(value)
-
-
-# Keys whose names and values are shown as they are written; all but few are.
-_KEY: Final = r'"([A-Za-z]+)":("[ !#-\[\]-~]*"|[0-9]{1,15})'
-_PLAIN_KEYS: Final = re.compile(rf"\{{{_KEY}(?:,{_KEY})*\}}").fullmatch
-_PLAIN_KEY: Final = re.compile(_KEY).sub
-_EQUALS: Final = r"\1=\2"
-
-
-@remembered(1024)
-def element_text(element: str) -> str:
-    """`.name`, `[name="x"]`, `[="x"]` or `[3]`."""
-    kind, _, rest = element.partition(":")
-    if kind == "f":
-        return f".{rest}"
-    if kind == "k":
-        if _PLAIN_KEYS(rest):
-            return f"[{_PLAIN_KEY(_EQUALS, rest[1:-1])}]"
-        return f"[{','.join(f'{key}={value_text(value)}' for key, value in json.loads(rest).items())}]"
-    if kind == "v":
-        return f"[={value_text(json.loads(rest))}]"
-    return f"[{rest}]"
-
-
-def member_texts(node: Node) -> list[str]:
-    """The paths of all members, in the order of `fieldset.members`."""
-    found: list[str] = []
-    stack: list[tuple[str, Node]] = [("", node)]
-    while stack:
-        prefix, node = stack.pop()
-        texts = [
-            f"{prefix}.{element[2:]}" if element.startswith("f:") else prefix + element_text(element)
-            for element in node
-            if element != SELF
-        ]
-        if not any(node.values()):
-            found += texts
-            continue
-        children = [child for element, child in node.items() if element != SELF]
-        found += [text for text, child in zip(texts, children, strict=True) if is_member(child)]
-        stack += reversed([(text, child) for text, child in zip(texts, children, strict=True) if child])
-    return found
-
-
-def path_text(path: Iterable[str]) -> str:
-    """A path of elements as conflicts show it: `.spec.containers[name="x"].image`."""
-    return "".join(element_text(element) for element in path)

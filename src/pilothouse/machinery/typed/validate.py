@@ -14,8 +14,9 @@ from mypy_extensions import i64
 from pilothouse.machinery import schema as s
 from pilothouse.machinery.errors import MOST_CAUSES
 from pilothouse.machinery.schema import Schema
+from pilothouse.machinery.typed.paths import element_text
 from pilothouse.machinery.typed.shape import KEYED, SET, Shape, shape_of
-from pilothouse.machinery.typed.text import element_text, plain, syntax, type_name
+from pilothouse.machinery.typed.text import plain, syntax, type_name
 from pilothouse.machinery.typed.turns import DEEPEST, TURNS
 
 _MOST_TEXT: Final = 1 << 20  # signs of all that is told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pilothouse.machinery.errors import APIError
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.typed.fieldset import Node
-from pilothouse.machinery.typed.text import member_texts
+from pilothouse.machinery.typed.paths import member_texts
 from pilothouse.registry.managed.entries import UPDATE, Entry
 
 Conflicts = list[tuple[Entry, Node]]  # the entry, and which of its fields would change

@@ -17,12 +17,12 @@ from typing import Any, Final
 
 from pilothouse.kit.record import record
 from pilothouse.machinery.errors import APIError, bad_request, bare_internal
-from pilothouse.machinery.jsoncodec import identical
 from pilothouse.machinery.schema import Schema, free_form
 from pilothouse.machinery.typed import applied, compare, created, merge, problems, prune
 from pilothouse.machinery.typed.create import without_skipped
 from pilothouse.machinery.typed.fieldset import LEAF, SELF, Node, intersect, is_member, of_paths, subtract, union
 from pilothouse.machinery.typed.prune import collapsed, with_named, without
+from pilothouse.machinery.typed.same import same
 from pilothouse.machinery.typed.validate import joined
 from pilothouse.registry.managed import entries as e
 from pilothouse.registry.managed import lastapplied
@@ -248,7 +248,7 @@ class Tracker:
         return left
 
     def _differ(self, one: Object, other: Object) -> bool:
-        return one is not other and not (identical if free_form(self.schema) else eq)(one, other)
+        return one is not other and not (same if free_form(self.schema) else eq)(one, other)
 
     # ------------------------------------------------------------------ apply
 
