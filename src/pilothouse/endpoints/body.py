@@ -212,14 +212,15 @@ class BodyDecoder:
         except (JSONError, yamlcodec.YAMLError, cbor.CBORError) as error:
             raise self._unrecognized(error, data) from error
         self._check_kind(told, kind, data)
+        heeded = self._behaviour().heeds_empty
+        empty = frozenset(path for path in heeded if _at(value, path) == [])  # now: the value may become the object
         decode = self._decode_cbor if media_type == CBOR else self._decode
         obj = decode(raw, value, findings, write)
         if great is not None and _holds_infinity(obj):
             raise self._cannot(str(great).removeprefix(f"{_NO_META}: "))
-        heeded = self._behaviour().heeds_empty
         if heeded:
-            write.load.empty = frozenset(path for path in heeded if _at(value, path) == [])
-            for path in write.load.empty:
+            write.load.empty = empty
+            for path in empty:
                 _show_empty(obj, path)
         if findings is not None and findings.strict:
             self._report(findings, write, media_type == YAML)
