@@ -176,8 +176,7 @@ class Builder:
 
     def _set(self, made: dict[str, Any], found: Any, value: Any, event: Any) -> None:
         if found is None:
-            shown = "<nil>" if value is None else syntax(value)
-            raise YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
+            raise no_name(value)
         key = found if found.__class__ is str else key_text(found)
         if key in made and len(self.repeated) < MOST_REPEATED:
             shown = quote(key) if found.__class__ is str else key
@@ -270,6 +269,12 @@ def finite(value: Any) -> Any:
             raise YAMLError(f"json: unsupported value: {shown}")
         return plain_floats(value)
     return value
+
+
+def no_name(value: Any) -> YAMLError:
+    """What is said of a member whose key is null."""
+    shown = "<nil>" if value is None else syntax(value)
+    return YAMLError(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
 
 
 def key_text(value: Any) -> str:

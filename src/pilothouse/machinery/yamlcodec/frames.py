@@ -37,6 +37,7 @@ class Frame:
         self.last = ""  # the key before
         self.ordered = True  # so far each key came after the one before
         self.awaits = kind == ROOT  # a value is due
+        self.nameless = False  # the key is null
         self.asked = False  # the key came behind a `?`, and its colon is due
         self.merging = False  # the key is `<<`
         self.after = False  # of flow style: an entry is complete, a comma or the end is due

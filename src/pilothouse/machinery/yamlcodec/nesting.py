@@ -8,7 +8,7 @@ from mypy_extensions import i64
 
 from pilothouse.machinery.goquote import quote
 from pilothouse.machinery.jsoncodec import plain_floats
-from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, by_name, finite, key_text
+from pilothouse.machinery.yamlcodec.build import MOST_REPEATED, by_name, finite, key_text, no_name
 from pilothouse.machinery.yamlcodec.errors import YAMLError
 from pilothouse.machinery.yamlcodec.frames import FLOW_LIST, LIST, ROOT, UNFINISHED, VALUE, Frame, Odd
 from pilothouse.machinery.yamlcodec.text import Texts
@@ -81,6 +81,11 @@ class Nesting(Texts):
         if top.merging:
             self._merge(top, value)
             return
+        if top.nameless:
+            top.nameless = False
+            if self.said is None:
+                self.say(no_name(value))
+            return
         if isinstance(value, float):
             value = self._number(value)
         kind = top.kind
@@ -131,7 +136,8 @@ class Nesting(Texts):
             top.shown = ""
             return
         if key is None:
-            raise Odd
+            top.nameless = True
+            return
         try:
             top.key = top.shown = key_text(key)
         except YAMLError as said:

@@ -198,6 +198,11 @@ class Reader(Flow):
             at += 1
         self.at = at
         sign = data[at]
+        if sign == 10 and self._is_null():
+            self.next_line()
+            self.name(None, self.at)
+            top.asked = True
+            return
         if sign == 124 or sign == 62:
             key: Any = self.block_scalar(top.indent)
         elif sign == 34 or sign == 39:
@@ -215,6 +220,18 @@ class Reader(Flow):
             raise Odd
         self.name(key, self.at)
         top.asked = True
+
+    def _is_null(self) -> bool:
+        """Whether no key follows a `?` at the end of its line: the next line begins with the colon, or another `?`."""
+        data = self.data
+        at = self.at + 1
+        if at >= self.end:
+            return False
+        start = at
+        while data[at] == 32:
+            at += 1
+        sign = data[at]
+        return at - start == self.top.indent and (sign == 63 or sign == 58) and bool(BLANK_OR_END[data[at + 1]])
 
     def _node(self, column: i64) -> None:
         """A value that is due, whose first token stands at the place, in `column`, where a key may stand."""
@@ -350,8 +367,13 @@ class Reader(Flow):
         elif sign == 39:
             self._placed(self.single_quoted(), start)
         elif sign == 123 or sign == 91:
+            sure, depth, due = self.sure, self.sure_depth, self.sure_due
             self.flow()
-            if not self.ends_line(spaced=False):
+            end = self.at
+            if self.skip_blanks() == 58:  # a key in brackets: what is wrong then depends on where it begins
+                self.sure, self.sure_depth, self.sure_due = sure, depth, due
+                raise Odd
+            if not self.ends_line(spaced=self.at > end):
                 raise Odd
             self.next_line()
         elif sign == 124 or sign == 62:

@@ -25,4 +25,6 @@ FLOW_SIGNS: Final = table(b",[]{}")
 SPECIAL: Final = table(b"+-.0123456789yYnNtTfFoO~<=")
 ANCHORS: Final = table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-")
 ANCHOR_ENDS: Final = table(b",]}")  # in flow style
+_DIGITS: Final = {ord(digit): int(digit, 16) for digit in "0123456789abcdefABCDEF"}
+HEX: Final = bytes(_DIGITS.get(byte, 255) for byte in range(256))  # the values of hexadecimal digits
 LONGEST_KEY: Final = 1024  # bytes from the beginning of a key to its colon

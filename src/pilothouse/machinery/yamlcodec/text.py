@@ -12,14 +12,12 @@ from mypy_extensions import i64
 from pilothouse.kit.giveway import give_way
 from pilothouse.machinery.yamlcodec.frames import Odd
 from pilothouse.machinery.yamlcodec.scalars import resolve
-from pilothouse.machinery.yamlcodec.signs import BLANK_OR_END, FLOW_ENDS, FLOW_SIGNS, NEVER_FIRST, SPECIAL
+from pilothouse.machinery.yamlcodec.signs import BLANK_OR_END, FLOW_ENDS, FLOW_SIGNS, HEX, NEVER_FIRST, SPECIAL
 
 _ESCAPES: Final = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
-_DIGITS: Final = {"x": 2, "u": 4, "U": 8}
-_HEX: Final = frozenset("0123456789abcdefABCDEF")
 _MOST_KNOWN: Final = 4096
 _SURE_DIGITS: Final = 18
 _TURN: Final = 1 << 14
@@ -269,20 +267,31 @@ class Texts:
                 if data[at] != 10:
                     return at
                 parts.append("\n")
-        name = chr(sign)
-        if name in _ESCAPES:
-            parts.append(_ESCAPES[name])
+        left: i64 = 4 if sign == 117 else 2 if sign == 120 else 8 if sign == 85 else 0  # digits of \u, \x, \U
+        if not left:
+            parts.append(self._plainly_escaped(sign))
             return at + 1
-        if name not in _DIGITS:
+        if at + left >= len(data):
             raise Odd
-        digits = data[at + 1 : at + 1 + _DIGITS[name]].decode("latin-1")
-        if len(digits) != _DIGITS[name] or not _HEX.issuperset(digits):
-            raise Odd
-        code = int(digits, 16)
+        code: i64 = 0
+        while left:
+            at += 1
+            left -= 1
+            digit = HEX[data[at]]
+            if digit > 15:
+                raise Odd
+            code = code * 16 + digit
         if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
             raise Odd
-        parts.append(chr(code))
-        return at + 1 + len(digits)
+        parts.append(chr(int(code)))
+        return at + 1
+
+    def _plainly_escaped(self, sign: i64) -> str:
+        """What one sign behind a backslash means."""
+        name = chr(int(sign))
+        if name not in _ESCAPES:
+            raise Odd
+        return _ESCAPES[name]
 
     def block_scalar(self, outer: i64) -> str:
         """A scalar in a block, whose `|` or `>` stands at the place, in a collection with the indent `outer`.
