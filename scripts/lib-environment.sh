@@ -62,7 +62,7 @@ prepare() {
     say "making .venv with $python"
     "$python" -m venv "$venv" || die "no virtual environment could be made (on Debian: apt install python3-venv)"
   fi
-  say "installing pilothouse${extra:+ and what its tests need} (only this once)"
+  say "installing pilothouse${extra:+ and what its tests need} (only this once; with a C compiler it takes a minute or two)"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -e "$root${extra:+[$extra]}" >&2
   printf '%s\n' "$wanted" > "$stamp"
   [[ -z "$extra" ]] || printf '%s\n' "$wanted" > "$venv/.ready"
